@@ -1,27 +1,20 @@
 /** Scheduled bulks: when one is to go, and whether it is to go at all. */
-import type { Clock } from "../runtime/clock.ts";
+
 import { formatDateTime, parseDateTime } from "../schedule/date-time.ts";
 import { tooFarAhead } from "../schedule/sending-time.ts";
-import type { Settings } from "../settings/settings.ts";
 import type { Bulk, BulkChangeOutcome, BulkName, BulkStatus } from "../store/port/bulks.ts";
-import type { Store } from "../store/port/store.ts";
 import { ApiError, badField } from "./errors.ts";
 import { Mutex } from "./mutex.ts";
 import { type Api, accountOf, operation } from "./operation.ts";
 import { readStatusNumber } from "./ordinals.ts";
+import type { ApiParts } from "./parts.ts";
 import * as schemas from "./schemas.ts";
-
-export interface BulkParts {
-  readonly store: Pick<Store, "bulk" | "lookThroughBulk" | "moveBulk" | "setBulkStatus">;
-  readonly clock: Clock;
-  readonly settings: Settings;
-}
 
 const TAG = "Scheduled bulks";
 /** Messages looked at in one step where a bulk's status has to be worked out from them. */
 const PAGE_MESSAGES = 1_000;
 
-export function bulkOperations(api: Api, { store, clock, settings }: BulkParts): void {
+export function bulkOperations(api: Api, { store, clock, settings }: ApiParts): void {
   // However many large bulks are asked about, the store has one page of them at a time.
   const mutex = new Mutex();
 

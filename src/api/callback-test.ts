@@ -1,18 +1,12 @@
 /** A test callback: the client names a URL, a signed sample of a report goes there, and the answer says what was sent and what came back. */
 
 import { Allowance } from "../auth/allowance.ts";
-import type { TestCallbacks } from "../reports/pushing/test-callbacks.ts";
-import type { Clock } from "../runtime/clock.ts";
 import { Type } from "../runtime/type.ts";
 import { MAX_URL_LENGTH, urlProblem } from "../runtime/urls.ts";
 import { badField, tooMany } from "./errors.ts";
 import { type Api, accountOf, operation } from "./operation.ts";
+import type { ApiParts } from "./parts.ts";
 import { TextOrNull } from "./schemas.ts";
-
-export interface CallbackTestParts {
-  readonly clock: Clock;
-  readonly testCallbacks: Pick<TestCallbacks, "send">;
-}
 
 /** An account's, in a minute. */
 const MAX_TESTS = 20;
@@ -51,7 +45,7 @@ const CallbackTestAnswer = Type.Object({
   durationMs: Type.Integer(),
 });
 
-export function callbackTestOperations(api: Api, { clock, testCallbacks }: CallbackTestParts): void {
+export function callbackTestOperations(api: Api, { clock, testCallbacks }: ApiParts): void {
   const allowance = new Allowance({ clock, most: MAX_TESTS, eachMs: MINUTE_MS });
   /** Accounts with a test under way. */
   const underWay = new Set<number>();

@@ -3,21 +3,15 @@
  * everybody. One call changes a page of them: `next` in its answer is the `after` of the next call, so that a million of them hold up nobody.
  */
 
-import type { Clock } from "../runtime/clock.ts";
 import { type Static, Type } from "../runtime/type.ts";
 import { hostOf, NO_HOST } from "../runtime/urls.ts";
 import { formatDateTime, parseDateTime } from "../schedule/date-time.ts";
-import type { Store } from "../store/port/store.ts";
 import { badField } from "./errors.ts";
 import { type Api, accountOf, operation } from "./operation.ts";
 import { OPERATOR } from "./operator/managing.ts";
+import type { ApiParts } from "./parts.ts";
 import { DEFAULT_LIMIT, fieldsOf, MAX_LIMIT, readForm, readLimit, readMoment, readText } from "./query.ts";
 import * as schemas from "./schemas.ts";
-
-export interface DeadLetterParts {
-  readonly store: Pick<Store, "deadLetters" | "replayDeadLetters" | "retryReports">;
-  readonly clock: Clock;
-}
 
 /** Changed in one call by a filter: some milliseconds of the store's time. */
 const STEP_REPORTS = 1_000;
@@ -56,7 +50,7 @@ const Retry = { ids: Ids, host: Which.host, after: After };
 const RetryRequest = Type.Object(Retry);
 const OperatorRetryRequest = Type.Object({ ...Retry, accountKey: AccountKey });
 
-export function deadLetterOperations(api: Api, parts: DeadLetterParts): void {
+export function deadLetterOperations(api: Api, parts: ApiParts): void {
   api.get(
     "/sms/1/reports/dead",
     operation({
@@ -135,7 +129,7 @@ export function deadLetterOperations(api: Api, parts: DeadLetterParts): void {
 }
 
 /** Those of one account, or with null of all. */
-async function listLetters({ store }: DeadLetterParts, accountKey: string | null, query: unknown) {
+async function listLetters({ store }: ApiParts, accountKey: string | null, query: unknown) {
   const fields = fieldsOf(query);
   const letters = await store.deadLetters({
     accountKey,
@@ -159,7 +153,7 @@ async function listLetters({ store }: DeadLetterParts, accountKey: string | null
 }
 
 async function replay(
-  { store, clock }: DeadLetterParts,
+  { store, clock }: ApiParts,
   accountKey: string | null,
   { ids, ...filter }: Static<typeof OperatorReplayRequest>,
   choices: string,
@@ -188,7 +182,7 @@ function stepOf<Step extends { readonly next: string | null }>({ next, ...step }
 }
 
 async function retry(
-  { store, clock }: DeadLetterParts,
+  { store, clock }: ApiParts,
   accountKey: string | null,
   { ids, host, after }: Static<typeof RetryRequest>,
 ) {

@@ -3,28 +3,21 @@
  * Each event `live` has the events of a moment, and how many more there were that could not be told: nothing is kept for a reader that is slow or away.
  * With several nodes one hears of what this node does.
  */
+
 import type { FastifyRequest } from "fastify";
 import { LIVE_KINDS, type LiveBatch, type LiveEvent, type LiveHub, missedIn } from "../events/live.ts";
 import { boundedCache } from "../runtime/cache.ts";
 import { Type } from "../runtime/type.ts";
-import type { Settings } from "../settings/settings.ts";
 import type { Account } from "../store/port/accounts.ts";
-import type { Store } from "../store/port/store.ts";
-import { type AuthParts, checkScope, DEMANDS } from "./auth.ts";
-import { finderOf, type Live, sendStream } from "./console/live.ts";
+import { checkScope, DEMANDS } from "./auth.ts";
+import { finderOf, sendStream } from "./console/live.ts";
 import type { LiveStream } from "./console/live-stream.ts";
 import { accountOfSearch } from "./console/messages.ts";
 import { isoTime, isoTimeOrNull } from "./console/schemas.ts";
 import { ApiError, badField } from "./errors.ts";
 import { type Api, accountOf } from "./operation.ts";
+import type { ApiParts } from "./parts.ts";
 import { fieldsOf, readList, readText } from "./query.ts";
-
-export interface LiveEventParts extends AuthParts {
-  readonly store: Pick<Store, "account" | "profile">;
-  readonly settings: Settings;
-  readonly live: Live;
-  readonly liveHub: LiveHub;
-}
 
 /** What a reader that is slow has not taken yet; what comes beyond is missed. */
 const MAX_WAITING = 2_000;
@@ -127,7 +120,7 @@ class EventFeed {
   }
 }
 
-export function liveEventOperation(api: Api, parts: LiveEventParts): void {
+export function liveEventOperation(api: Api, parts: ApiParts): void {
   const { store, live, liveHub } = parts;
   const names = boundedCache<number, string>(MAX_NAMES);
   const nameOf = async (accountId: number): Promise<string> => {
@@ -171,7 +164,7 @@ export function liveEventOperation(api: Api, parts: LiveEventParts): void {
 }
 
 /** The right to it may have been taken away meanwhile. */
-function mayWatch(parts: LiveEventParts, account: Account): boolean {
+function mayWatch(parts: ApiParts, account: Account): boolean {
   try {
     DEMANDS.account(parts, account);
     checkScope(account, "track", parts.settings.resellers);

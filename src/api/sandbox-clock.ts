@@ -1,4 +1,5 @@
 /** The sandbox's clock: how far it is ahead, and moving it. */
+
 import { MAX_OFFSET_MS, type TimeTravel } from "../runtime/time-travel.ts";
 import { formatDateTime, parseDateTime } from "../schedule/date-time.ts";
 import type { Account } from "../store/port/accounts.ts";
@@ -6,13 +7,8 @@ import type { Store } from "../store/port/store.ts";
 import { seesAll } from "./beyond.ts";
 import { ApiError, badField } from "./errors.ts";
 import { type Api, accountOf, operation } from "./operation.ts";
+import type { SandboxPort } from "./parts.ts";
 import * as schemas from "./sandbox-schemas.ts";
-
-export interface ClockParts {
-  readonly store: Pick<Store, "waitingUntil">;
-  /** Null where the clock cannot be moved. */
-  readonly travel: Pick<TimeTravel, "offsetMs" | "now" | "jump"> | null;
-}
 
 const UNIT_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 const DURATION = /^(\d{1,9})(s|m|h|d)$/;
@@ -20,7 +16,7 @@ const MAX_JUMP_MS = 366 * UNIT_MS.d!;
 const ONLY_FORWARDS =
   "The sandbox's clock goes forwards only, because ids and postings stand in the order of time. An empty data directory begins with the real time again";
 
-export function clockOperations(api: Api, { store, travel }: ClockParts): void {
+export function clockOperations(api: Api, store: Pick<Store, "waitingUntil">, travel: SandboxPort["travel"]): void {
   const here = () => {
     if (travel !== null) return travel;
     throw new ApiError(

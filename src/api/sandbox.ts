@@ -1,5 +1,5 @@
 /** What only the sandbox has: its phones, which show what they got and write when they are told to; the faults of their network; and its clock. */
-import type { AskNetwork } from "../simulator/network.ts";
+
 import { NO_FAULTS } from "../simulator/network-faults.ts";
 import type { Viewer } from "../simulator/phones.ts";
 import { isDestination, plainPhone } from "../sms/addresses.ts";
@@ -7,28 +7,18 @@ import type { Account } from "../store/port/accounts.ts";
 import { seesAll } from "./beyond.ts";
 import { ApiError, badField } from "./errors.ts";
 import { type Api, accountOf, operation } from "./operation.ts";
-import { type ClockParts, clockOperations } from "./sandbox-clock.ts";
+import type { ApiParts, SandboxPort } from "./parts.ts";
+import { clockOperations } from "./sandbox-clock.ts";
 import * as sandboxSchemas from "./sandbox-schemas.ts";
 import * as schemas from "./schemas.ts";
-
-/** What the other side of the service does for the sandbox. */
-export interface SandboxPort {
-  /** Resolves when the message is in the store; false when no simulated network runs. */
-  readonly write: (message: { from: string; to: string; text: string }) => Promise<boolean>;
-  readonly network: AskNetwork;
-  readonly travel: ClockParts["travel"];
-}
-
-export interface SandboxParts extends SandboxPort, ClockParts {}
 
 /** An account sees what is its own; the operator sees all. */
 export function viewerOf(caller: Account): Viewer {
   return seesAll(caller) ? null : { accountId: caller.id, accountKey: caller.key };
 }
 
-export function sandboxOperations(api: Api, parts: SandboxParts): void {
-  const { write, network } = parts;
-  clockOperations(api, parts);
+export function sandboxOperations(api: Api, { store }: ApiParts, { write, network, travel }: SandboxPort): void {
+  clockOperations(api, store, travel);
 
   api.post(
     "/sandbox/1/incoming",

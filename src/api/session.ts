@@ -1,10 +1,12 @@
 /** Logging in and out. There are two spellings of the same: the older one is the reseller's, the newer one anybody's. */
+
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { type NamedPassword, readBasic, readToken } from "./auth.ts";
 import { NO_LOGIN } from "./auth-reasons.ts";
-import { type LoginParts, loginError, openSession, readCode } from "./login.ts";
+import { loginError, openSession, readCode } from "./login.ts";
 import { type Api, operation } from "./operation.ts";
 import { bodyFields, headerText, queryFields } from "./parameters.ts";
+import type { ApiParts } from "./parts.ts";
 import * as schemas from "./schemas.ts";
 
 /** Anybody may send one, so it is no larger than it has to be. */
@@ -19,7 +21,7 @@ function readLogin(request: FastifyRequest): NamedPassword | null {
   return readBasic(request.headers.authorization);
 }
 
-export function sessionOperations(api: Api, parts: LoginParts): void {
+export function sessionOperations(api: Api, parts: ApiParts): void {
   const { sessions } = parts;
   const open = async (request: FastifyRequest): Promise<string> => {
     const pair = readLogin(request);

@@ -1,13 +1,15 @@
 /** Tokens for programs, as OAuth 2 gives them for a name and a password (client credentials): good for an hour, in `Authorization: Bearer`. */
+
 import type { FastifyRequest } from "fastify";
 import { BEARER_SECONDS } from "../auth/sessions.ts";
 import { Type } from "../runtime/type.ts";
 import { SCOPES, type Scope } from "../store/port/accounts.ts";
 import { TokenErrorResponse } from "./error-schemas.ts";
 import { ApiError, badField } from "./errors.ts";
-import { type LoginParts, openSession, readCode } from "./login.ts";
+import { openSession, readCode } from "./login.ts";
 import { type Api, operation } from "./operation.ts";
 import { bodyFields, queryFields } from "./parameters.ts";
+import type { ApiParts } from "./parts.ts";
 import { optional } from "./schemas.ts";
 import { LOGIN_OCTETS } from "./session.ts";
 
@@ -73,7 +75,7 @@ function readScopes(text: string | null): Scope[] | null {
   return [...new Set(scopes)];
 }
 
-export function tokenOperations(api: Api, parts: LoginParts): void {
+export function tokenOperations(api: Api, parts: ApiParts): void {
   api.post(
     "/auth/1/oauth2/token",
     operation({

@@ -5,20 +5,14 @@
 
 import { listAccounts } from "../../admin/accounts.ts";
 import { isOffered } from "../../admin/plans.ts";
-import type { Catalogue } from "../../catalogue/catalogue.ts";
 import { formatMicros } from "../../money/amounts.ts";
 import { Type } from "../../runtime/type.ts";
 import type { AccountKind, ManagedAccount } from "../../store/port/accounts.ts";
-import type { Store } from "../../store/port/store.ts";
 import { badField } from "../errors.ts";
+import type { ApiParts } from "../parts.ts";
 import { fieldsOf, readText, readWord } from "../query.ts";
 import { TextOrNull } from "../schemas.ts";
 import type { View } from "./view.ts";
-
-export interface AccountViewParts {
-  readonly catalogue: Pick<Catalogue, "current">;
-  readonly store: Pick<Store, "account" | "accounts">;
-}
 
 const KINDS = ["client", "reseller", "operator"] as const satisfies readonly AccountKind[];
 const PAGE_ACCOUNTS = 100;
@@ -61,7 +55,7 @@ const RatePlans = Type.Object({
   results: Type.Array(Type.Object({ id: Type.String(), currency: Type.String() })),
 });
 
-export function accountViews({ store, catalogue }: AccountViewParts): View[] {
+export function accountViews({ store, catalogue }: ApiParts): View[] {
   return [
     {
       name: "rate-plans",

@@ -2,24 +2,19 @@
 
 import type { CarrierFacts } from "../../carriers/facts.ts";
 import { type CarrierProfile, kindOf } from "../../catalogue/carrier-kinds.ts";
-import type { Catalogue } from "../../catalogue/catalogue.ts";
 import { Type } from "../../runtime/type.ts";
 import type { NodeFacts } from "../../store/port/nodes.ts";
 import { ApiError } from "../errors.ts";
 import { type Api, operation } from "../operation.ts";
 import { named } from "../operator/managing.ts";
+import type { ApiParts } from "../parts.ts";
 import { fieldsOf, readText } from "../query.ts";
 import { carrierFields } from "./carrier-fields.ts";
 import { whyDown } from "./carrier-findings.ts";
-import { KEPT_SAMPLES, type ServiceHealth } from "./health.ts";
+import { KEPT_SAMPLES } from "./health.ts";
 import { reasonsOf } from "./reasons.ts";
 import { isoTime, isoTimeOrNull, NumberOrNull, Reasons, StringOrNull, Times } from "./schemas.ts";
 import { VIEW_ROOT, type View } from "./view.ts";
-
-export interface CarrierViewParts {
-  readonly health: ServiceHealth;
-  readonly catalogue: Catalogue;
-}
 
 const MAX_ROWS = 200;
 const MAX_LINKS = 200;
@@ -114,7 +109,7 @@ const NOT_SERVED = {
   lastReceiptMs: null,
 } as const;
 
-export function carrierViews({ health, catalogue }: CarrierViewParts): View[] {
+export function carrierViews({ health, catalogue }: ApiParts): View[] {
   const rowOf = (profile: CarrierProfile, facts: CarrierFacts | undefined, nodes: readonly NodeFacts[]) => {
     const { sinceMs, health: well, connections, lastReceiptMs, ...known } = facts ?? NOT_SERVED;
     const ill = facts?.isUp === true && facts.health.state !== "well" ? well : null;
@@ -202,7 +197,7 @@ export function carrierViews({ health, catalogue }: CarrierViewParts): View[] {
   ];
 }
 
-export function carrierOperations(api: Api, { health, catalogue }: CarrierViewParts): void {
+export function carrierOperations(api: Api, { carriers, catalogue }: ApiParts): void {
   api.post(
     `${VIEW_ROOT}carriers/:id/connect`,
     operation({
@@ -214,7 +209,7 @@ export function carrierOperations(api: Api, { health, catalogue }: CarrierViewPa
       const id = named(request, "id");
       if (!catalogue.current.carriers.some((one) => one.id === id))
         throw new ApiError("notFound", "There is no such carrier.");
-      if (!(await health.connectNow(id)))
+      if (!(await carriers.connectNow(id)))
         throw new ApiError("notFound", "This node does not serve the carrier; another one does.");
       return reply.code(204).send();
     },

@@ -117,10 +117,6 @@ export class ServiceHealth {
     return this.#facts.get();
   }
 
-  connectNow(carrierId: string): Promise<boolean> {
-    return this.#parts.carriers.connectNow(carrierId);
-  }
-
   backlog(): Promise<Backlog> {
     return this.#backlog.get();
   }

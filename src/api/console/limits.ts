@@ -4,13 +4,8 @@ import { MAX_KEYS } from "../../admin/api-keys.ts";
 import { Type } from "../../runtime/type.ts";
 import type { Settings } from "../../settings/settings.ts";
 import type { AccountLimits } from "../../store/port/accounts.ts";
-import type { Store } from "../../store/port/store.ts";
+import type { ApiParts } from "../parts.ts";
 import type { View } from "./view.ts";
-
-export interface LimitViewParts {
-  readonly store: Pick<Store, "apiKeys">;
-  readonly settings: Pick<Settings, "limits">;
-}
 
 const orNull = (description: string) => Type.Union([Type.Integer(), Type.Null()], { description });
 const Answer = Type.Object({
@@ -32,7 +27,7 @@ const NAMES: Readonly<Record<keyof AccountLimits, keyof Settings["limits"]>> = {
   destinationsPerRequest: "destinationsPerRequest",
 };
 
-export function limitViews({ store, settings }: LimitViewParts): View[] {
+export function limitViews({ store, settings }: ApiParts): View[] {
   return [
     {
       name: "limits",

@@ -1,43 +1,31 @@
 /** One message: all that is known of it, and its report once more. */
 
 import type { CarrierFacts } from "../../carriers/facts.ts";
-import type { Catalogue } from "../../catalogue/catalogue.ts";
 import { SUBJECT, type TraceDetails } from "../../events/trace.ts";
 import { formatMicros } from "../../money/amounts.ts";
-import type { Clock } from "../../runtime/clock.ts";
 import { shownUrl } from "../../runtime/shown-url.ts";
 import { Type } from "../../runtime/type.ts";
 import { expiry } from "../../schedule/sending-time.ts";
-import type { Settings } from "../../settings/settings.ts";
 import type { Account } from "../../store/port/accounts.ts";
 import type { MessageLife } from "../../store/port/message-life.ts";
-import type { Store } from "../../store/port/store.ts";
 import { shownDueMs } from "../../tracking/due.ts";
 import { messageEvents } from "../../tracking/events.ts";
 import { keyNamesOf } from "../../tracking/track.ts";
 import { mayLookBeyond, seesAll } from "../beyond.ts";
 import { ApiError, badField } from "../errors.ts";
 import { type Api, accountOf, operation } from "../operation.ts";
+import type { ApiParts } from "../parts.ts";
 import { fieldsOf, readText } from "../query.ts";
-import type { ServiceHealth } from "./health.ts";
 import { MessageAnswer, ReplayAnswer } from "./message-schemas.ts";
 import { standingOf } from "./message-state.ts";
 import { outcomeOf } from "./messages.ts";
 import { isoTime, isoTimeOrNull } from "./schemas.ts";
 import { VIEW_ROOT, type View } from "./view.ts";
 
-export interface MessageParts {
-  readonly store: Pick<Store, "messageLife" | "replayReport" | "account" | "apiKeys">;
-  readonly clock: Clock;
-  readonly settings: Settings;
-  readonly catalogue: Catalogue;
-  readonly health: Pick<ServiceHealth, "carriers">;
-}
-
 const MAX_ID_LENGTH = 200;
 const MINUTE_MS = 60_000;
 
-export function messageViews(parts: MessageParts): View[] {
+export function messageViews(parts: ApiParts): View[] {
   return [
     {
       name: "message",
@@ -55,7 +43,7 @@ export function messageViews(parts: MessageParts): View[] {
   ];
 }
 
-export function messageOperations(api: Api, parts: MessageParts): void {
+export function messageOperations(api: Api, parts: ApiParts): void {
   const { store, clock } = parts;
   api.post(
     `${VIEW_ROOT}messages/:id/replay`,
@@ -89,7 +77,7 @@ function whyNothing({ notifyUrl, state }: MessageLife): string {
 }
 
 /** The message, if the caller may see it. For anybody else there is no such message. */
-async function lifeOf({ store, settings }: MessageParts, caller: Account, id: string | null): Promise<MessageLife> {
+async function lifeOf({ store, settings }: ApiParts, caller: Account, id: string | null): Promise<MessageLife> {
   if (id === null) throw badField("id", "is missing");
   if (id.includes("\0") || id.length > MAX_ID_LENGTH) throw new ApiError("notFound");
   if (seesAll(caller)) return orNotFound(await store.messageLife({ accountId: null, messageId: id }));
@@ -107,7 +95,7 @@ function orNotFound(life: MessageLife | null): MessageLife {
 }
 
 function answerOf(
-  { settings, catalogue, clock }: MessageParts,
+  { settings, catalogue, clock }: ApiParts,
   life: MessageLife,
   { keyNames, carriers }: { keyNames: ReadonlyMap<string, string | null>; carriers: readonly CarrierFacts[] },
 ): MessageAnswer {

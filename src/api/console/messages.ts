@@ -1,6 +1,5 @@
 /** The list of messages: searched, newest first, a bounded number of rows at a time, and how many of the newest went wrong. */
 
-import type { Clock } from "../../runtime/clock.ts";
 import { Type } from "../../runtime/type.ts";
 import type { Settings } from "../../settings/settings.ts";
 import { findError } from "../../sms/errors.ts";
@@ -11,17 +10,12 @@ import type { Store } from "../../store/port/store.ts";
 import type { LogPosition } from "../../store/port/tracking.ts";
 import { mayLookBeyond, notBeyond, seesAll } from "../beyond.ts";
 import { ApiError, badField } from "../errors.ts";
+import type { ApiParts } from "../parts.ts";
 import { fieldsOf, readForm, readText } from "../query.ts";
 import { MessageCounts, type MessageItem, MessageList, type StateWord } from "./message-schemas.ts";
 import { MAX_SEARCH_LENGTH, type MessageTerms, readMessageSearch, SearchProblem } from "./message-search.ts";
 import { isoTime, isoTimeOrNull } from "./schemas.ts";
 import type { View } from "./view.ts";
-
-export interface MessagesParts {
-  readonly store: Pick<Store, "findMessages" | "countMessages" | "account">;
-  readonly clock: Clock;
-  readonly settings: Settings;
-}
 
 const DEFAULT_LIMIT = 50;
 const MAX_LIMIT = 100;
@@ -48,7 +42,7 @@ const MessagesQuery = Type.Object({
   ),
 });
 
-export function messagesViews(parts: MessagesParts): View[] {
+export function messagesViews(parts: ApiParts): View[] {
   const { store, clock } = parts;
   return [
     {

@@ -4,24 +4,16 @@ import { managedAccount } from "../../admin/manager.ts";
 import { withBalances } from "../../admin/statements.ts";
 import { formatMicros, type Micros } from "../../money/amounts.ts";
 import type { Posting, PostingPosition, SentCost, SentPosition, TurnoverStep } from "../../money/postings.ts";
-import type { Clock } from "../../runtime/clock.ts";
 import { Type } from "../../runtime/type.ts";
-import type { Settings } from "../../settings/settings.ts";
 import type { Account } from "../../store/port/accounts.ts";
-import type { Store } from "../../store/port/store.ts";
 import { mayLookBeyond, notBeyond } from "../beyond.ts";
 import { ApiError, badField } from "../errors.ts";
+import type { ApiParts } from "../parts.ts";
 import { fieldsOf, readForm, readText } from "../query.ts";
 import { TextOrNull } from "../schemas.ts";
 import { RunningTotals } from "./running-totals.ts";
 import { isoTime } from "./schemas.ts";
 import type { View } from "./view.ts";
-
-export interface MoneyViewParts {
-  readonly store: Pick<Store, "account" | "balance" | "balanceBehind" | "postings" | "turnoverSteps" | "sentCosts">;
-  readonly clock: Clock;
-  readonly settings: Pick<Settings, "store">;
-}
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -101,7 +93,7 @@ const StatementQuery = Type.Object({
   after: Type.Optional(Type.String({ description: "What the page before gave as next." })),
 });
 
-export function moneyViews({ store, clock, settings }: MoneyViewParts): View[] {
+export function moneyViews({ store, clock, settings }: ApiParts): View[] {
   const turnovers = (stepMs: number) =>
     new RunningTotals<TurnoverStep, PostingPosition>({
       clock,
@@ -323,7 +315,7 @@ function compare(one: string, other: string): number {
 // --- Postings ----------------------------------------------------------------------------------------------------------------
 
 /** The caller's own account, or one that it manages. */
-async function accountIn(store: MoneyViewParts["store"], caller: Account, key: string | null) {
+async function accountIn(store: ApiParts["store"], caller: Account, key: string | null) {
   if (key === null || key === caller.key) return caller;
   if (caller.kind === "client") throw new ApiError("accountNotFound");
   if (!mayLookBeyond(caller)) throw notBeyond();

@@ -1,16 +1,13 @@
 /** The nodes that share the work, and what the data takes. */
+
 import { Type } from "../../runtime/type.ts";
-import type { ServiceHealth } from "./health.ts";
+import type { ApiParts } from "../parts.ts";
 import { isoTime, NumberOrNull } from "./schemas.ts";
 import type { View } from "./view.ts";
 
-export interface NodeViewParts {
-  readonly health: ServiceHealth;
-}
-
 const MAX_NODES = 200;
 
-export function nodeViews({ health }: NodeViewParts): View[] {
+export function nodeViews({ health }: ApiParts): View[] {
   return [
     {
       name: "nodes",

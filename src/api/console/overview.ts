@@ -6,17 +6,14 @@ import type { CheckResult } from "../../doctor/watch.ts";
 import { counted } from "../../runtime/text.ts";
 import { Type } from "../../runtime/type.ts";
 import { type Api, operation } from "../operation.ts";
+import type { ApiParts } from "../parts.ts";
 import { fieldsOf, readWord } from "../query.ts";
 import { carrierFindings } from "./carrier-findings.ts";
-import { KEPT_SAMPLES, MAX_COUNTED, SAMPLE_MS, SERIES, type ServiceHealth } from "./health.ts";
+import { KEPT_SAMPLES, MAX_COUNTED, SAMPLE_MS, SERIES } from "./health.ts";
 import { pageOfFinding } from "./mending-pages.ts";
 import { reasonsOf } from "./reasons.ts";
 import { isoTime, isoTimeOrNull, NumberOrNull, Reasons, StringOrNull } from "./schemas.ts";
 import { VIEW_ROOT, type View } from "./view.ts";
-
-export interface OverviewParts {
-  readonly health: ServiceHealth;
-}
 
 const MAX_FINDINGS = 50;
 const MAX_REASONS = 10;
@@ -89,7 +86,7 @@ const HistoryAnswer = Type.Object({
   series: Type.Object(Object.fromEntries(SERIES.map((name) => [name, Type.Array(NumberOrNull)]))),
 });
 
-export function overviewViews({ health }: OverviewParts): View[] {
+export function overviewViews({ health }: ApiParts): View[] {
   return [
     {
       name: "overview",
@@ -171,7 +168,7 @@ export function overviewViews({ health }: OverviewParts): View[] {
   ];
 }
 
-export function overviewOperations(api: Api, { health }: OverviewParts): void {
+export function overviewOperations(api: Api, { health }: ApiParts): void {
   api.post(
     `${VIEW_ROOT}overview/check`,
     operation({

@@ -1,21 +1,14 @@
 /** What the pages of the sandbox look at: the phones, one phone with its messages, and the network with its clock. */
 
-import type { Catalogue } from "../../catalogue/catalogue.ts";
 import { Type } from "../../runtime/type.ts";
 import type { HandsetMessage } from "../../simulator/phones.ts";
-import type { Store } from "../../store/port/store.ts";
+import type { ApiParts } from "../parts.ts";
 import { fieldsOf, readText } from "../query.ts";
-import { readNumber, type SandboxPort, viewerOf } from "../sandbox.ts";
+import { readNumber, viewerOf } from "../sandbox.ts";
 import { seenBy } from "../sandbox-clock.ts";
 import { NetworkSwitches, PhoneStateWord } from "../sandbox-schemas.ts";
 import { orNull } from "../schemas.ts";
 import type { View } from "./view.ts";
-
-export interface PhoneViewParts {
-  readonly sandbox: SandboxPort | null;
-  readonly store: Pick<Store, "waitingUntil">;
-  readonly catalogue: Catalogue;
-}
 
 const MAX_PHONES = 100;
 const MAX_NUMBERS = 50;
@@ -83,7 +76,7 @@ function shown(message: HandsetMessage, maxCharacters: number) {
 }
 
 /** None outside the sandbox. */
-export function phoneViews({ sandbox, store, catalogue }: PhoneViewParts): View[] {
+export function phoneViews({ sandbox, store, catalogue }: ApiParts): View[] {
   if (sandbox === null) return [];
   const { network, travel } = sandbox;
   return [

@@ -3,7 +3,6 @@
 import { managedAccount } from "../../admin/manager.ts";
 import { QUOTE_STEPS, type Quote, quoteFor } from "../../admin/quote.ts";
 import type { QuotedCarrier } from "../../admin/quoted-way.ts";
-import type { Catalogue } from "../../catalogue/catalogue.ts";
 import type { Snapshot } from "../../catalogue/snapshot.ts";
 import { exchange, formatMicros } from "../../money/amounts.ts";
 import { Type } from "../../runtime/type.ts";
@@ -12,19 +11,12 @@ import { MAX_PARTS } from "../../sms/prepared-text.ts";
 import { MISSING_LETTERS, TEXT_ALPHABETS } from "../../sms/writing.ts";
 import type { Account, ManagedAccount } from "../../store/port/accounts.ts";
 import { MAX_OPT_OUT_NUMBERS } from "../../store/port/opt-outs.ts";
-import type { Store } from "../../store/port/store.ts";
 import { mayLookBeyond } from "../beyond.ts";
 import { ApiError, badField } from "../errors.ts";
+import type { ApiParts } from "../parts.ts";
 import { fieldsOf, readForm, readList, readText, readWord } from "../query.ts";
 import { orNull, TextOrNull } from "../schemas.ts";
 import type { View } from "./view.ts";
-
-export interface QuoteParts {
-  readonly store: Pick<Store, "account" | "optedOut">;
-  readonly catalogue: Catalogue;
-  /** The carriers that this node serves, and whether each is up. */
-  readonly carriersUp: () => Promise<Readonly<Record<string, boolean>>>;
-}
 
 /** Numbers that one question may be about. A longer list is asked about by its first ones. */
 const MAX_NUMBERS = MAX_OPT_OUT_NUMBERS;
@@ -112,7 +104,7 @@ const QuoteAnswer = Type.Object({
   ),
 });
 
-export function quoteViews({ store, catalogue, carriersUp }: QuoteParts): View[] {
+export function quoteViews({ store, catalogue, carriers }: ApiParts): View[] {
   const read: View["read"] = async (caller, query) => {
     const fields = fieldsOf(query);
     const numbers = readList(fields, "to")?.map((number) => plainPhone(number.trim()));
@@ -122,10 +114,11 @@ export function quoteViews({ store, catalogue, carriersUp }: QuoteParts): View[]
     const anySender = readWord(fields, "anySender", ["true", "false"]) === "true";
     const parts = readParts(fields);
     const account = await accountFor(store, caller, readText(fields, "account"));
-    const [up, optedOut] = await Promise.all([
-      carriersUp(),
+    const [facts, optedOut] = await Promise.all([
+      carriers.facts(),
       store.optedOut({ accountId: account.id, numbers: numbers.filter(isDestination) }),
     ]);
+    const up = new Map(facts.map(({ id, isUp }) => [id, isUp]));
     const snapshot = catalogue.current;
     const quotes = numbers.map((number) =>
       quoteFor({
@@ -134,7 +127,7 @@ export function quoteViews({ store, catalogue, carriersUp }: QuoteParts): View[]
         from,
         anySender,
         number: number.slice(0, MAX_NUMBER_LENGTH),
-        isUp: (id) => up[id] ?? null,
+        isUp: (id) => up.get(id) ?? null,
         optedOut: optedOut.find((found) => found.number === number)?.list ?? null,
       }),
     );
@@ -199,7 +192,7 @@ function mayKnowBalance(caller: Account): boolean {
 }
 
 /** The caller's own account; or, for whoever manages others, one of these. To everybody else there are no others. */
-async function accountFor(store: QuoteParts["store"], caller: Account, key: string | null): Promise<ManagedAccount> {
+async function accountFor(store: ApiParts["store"], caller: Account, key: string | null): Promise<ManagedAccount> {
   if (key !== null && key !== caller.key) {
     if (!mayLookBeyond(caller)) throw new ApiError("accountNotFound");
     return managedAccount(store, { account: caller }, key);

@@ -2,23 +2,16 @@
 
 import { boundedCache } from "../../runtime/cache.ts";
 import { type Static, Type } from "../../runtime/type.ts";
-import type { Settings } from "../../settings/settings.ts";
 import { statusById } from "../../sms/statuses.ts";
 import type { Account } from "../../store/port/accounts.ts";
-import type { Store } from "../../store/port/store.ts";
 import { notBeyond, seesAll } from "../beyond.ts";
 import { ApiError, ERROR_KINDS } from "../errors.ts";
 import type { Rejections } from "../operation.ts";
+import type { ApiParts } from "../parts.ts";
 import { fieldsOf, readText, readWord } from "../query.ts";
 import { maskAddress, maskBody } from "./masks.ts";
-import { BODY_OCTETS, MAX_OWN, type RequestLog, type RequestRecord } from "./request-log.ts";
+import { BODY_OCTETS, MAX_OWN, type RequestRecord } from "./request-log.ts";
 import type { View } from "./view.ts";
-
-export interface RequestParts {
-  readonly store: Pick<Store, "apiKeyOwner">;
-  readonly settings: Pick<Settings, "console">;
-  readonly requestLog: RequestLog;
-}
 
 const MAX_ITEMS = 100;
 const MAX_NAMES = 1_000;
@@ -75,7 +68,7 @@ function rejectionOf(rejections: Rejections | null): string | null {
 const WHICH = ["all", "refused"] as const;
 const WHOSE = ["own", "nobody"] as const;
 
-export function requestViews({ store, settings, requestLog }: RequestParts): View[] {
+export function requestViews({ store, settings, requestLog }: ApiParts): View[] {
   const { requestTexts } = settings.console;
   /** What keys are called, by their ids. */
   const keyNames = boundedCache<string, string>(MAX_NAMES);

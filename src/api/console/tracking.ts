@@ -1,6 +1,5 @@
 /** What the pages Bulks, Reports and Incoming look at: an account's own, and of reports everybody's for an operator. */
 
-import type { Catalogue } from "../../catalogue/catalogue.ts";
 import { formRules } from "../../message/report-form.ts";
 import { bodyOf } from "../../reports/rendering/report-body.ts";
 import { timeOfId } from "../../runtime/ids.ts";
@@ -9,22 +8,15 @@ import { Type } from "../../runtime/type.ts";
 import type { Account } from "../../store/port/accounts.ts";
 import { BULK_STATUSES, type BulkPosition, type ListedBulk } from "../../store/port/bulks.ts";
 import { MAX_COUNTED_REPORTS, type ReportDetail, type ReportHost } from "../../store/port/reports.ts";
-import type { Store } from "../../store/port/store.ts";
 import { notBeyond, seesAll } from "../beyond.ts";
 import { REPORT_ID } from "../dead-letters.ts";
 import { ApiError, badField } from "../errors.ts";
+import type { ApiParts } from "../parts.ts";
 import { fieldsOf, readForm, readText, readWord } from "../query.ts";
-import { BulkProgress, type BulkProgressParts, type Progress, statusOf, totalOf } from "./bulk-progress.ts";
+import { BulkProgress, type Progress, statusOf, totalOf } from "./bulk-progress.ts";
 import { isoTime, isoTimeOrNull } from "./schemas.ts";
 import * as schemas from "./tracking-schemas.ts";
 import type { View } from "./view.ts";
-
-export interface TrackingParts extends BulkProgressParts {
-  readonly store: BulkProgressParts["store"] &
-    Pick<Store, "listedBulks" | "listedBulk" | "listedIncoming"> &
-    Pick<Store, "reportHosts" | "waitingReports" | "deadLetters" | "failedReport">;
-  readonly catalogue: Catalogue;
-}
 
 const PAGE_ITEMS = 50;
 /** Bulks looked at for a page where only those of one status are wanted. */
@@ -40,13 +32,13 @@ const MAX_TEXT = 1_000;
 const Before = Type.Optional(Type.String({ description: "What the page before gave as next." }));
 const AccountKey = Type.Optional(Type.String({ description: "For an operator: only this account's." }));
 
-export function trackingViews(parts: TrackingParts): View[] {
+export function trackingViews(parts: ApiParts): View[] {
   return [...bulkViews(parts), ...reportViews(parts), incomingView(parts)];
 }
 
 // --- Bulks ----------------------------------------------------------------------------------------------------------------
 
-function bulkViews(parts: TrackingParts): View[] {
+function bulkViews(parts: ApiParts): View[] {
   const { store } = parts;
   const progress = new BulkProgress(parts);
 
@@ -131,7 +123,7 @@ function whose(caller: Account, accountKey: string | null): string | null {
   throw caller.kind === "operator" ? notBeyond() : badField("accountKey", "is for operators");
 }
 
-function reportViews({ store }: TrackingParts): View[] {
+function reportViews({ store }: ApiParts): View[] {
   return [
     {
       name: "reports",
@@ -238,7 +230,7 @@ function messagesOf(batch: ReportDetail["batch"]): { messageId: string; to: stri
 
 // --- Messages from phones -------------------------------------------------------------------------------------------------
 
-function incomingView({ store, catalogue }: TrackingParts): View {
+function incomingView({ store, catalogue }: ApiParts): View {
   return {
     name: "incoming",
     summary: "Messages from phones to the account's numbers, newest first, whether they were fetched or not",

@@ -1,20 +1,14 @@
 /** What came in and belongs to nothing that is known, and what the store refused: with the reason of each, to be looked through and dropped. */
 
-import type { Clock } from "../../runtime/clock.ts";
 import { Type } from "../../runtime/type.ts";
 import type { AsideKind } from "../../store/port/quarantine.ts";
-import type { Store } from "../../store/port/store.ts";
 import { badField } from "../errors.ts";
 import { type Api, operation } from "../operation.ts";
 import { actorOf } from "../operator/managing.ts";
+import type { ApiParts } from "../parts.ts";
 import { fieldsOf, readText, readWord } from "../query.ts";
 import { isoTime, StringOrNull } from "./schemas.ts";
 import { VIEW_ROOT, type View } from "./view.ts";
-
-export interface UnmatchedViewParts {
-  readonly store: Pick<Store, "parkedReceipts" | "unmatchedIncoming" | "quarantined" | "discard">;
-  readonly clock: Clock;
-}
 
 const KINDS = ["receipts", "incoming", "quarantine"] as const;
 type Kind = (typeof KINDS)[number];
@@ -56,7 +50,7 @@ interface UnmatchedRow {
 
 const clip = (text: string): string => text.slice(0, MAX_WORDS);
 
-export function unmatchedViews({ store }: UnmatchedViewParts): View[] {
+export function unmatchedViews({ store }: ApiParts): View[] {
   const rows: Readonly<Record<Kind, (limit: number) => Promise<{ count: number; rows: UnmatchedRow[] }>>> = {
     receipts: async (limit) => {
       const { count, receipts } = await store.parkedReceipts({ limit });
@@ -159,7 +153,7 @@ const Discard = Type.Object(
   { additionalProperties: false },
 );
 
-export function unmatchedOperations(api: Api, { store, clock }: UnmatchedViewParts): void {
+export function unmatchedOperations(api: Api, { store, clock }: ApiParts): void {
   api.post(
     `${VIEW_ROOT}unmatched/drop`,
     operation({

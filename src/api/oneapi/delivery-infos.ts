@@ -1,24 +1,19 @@
 /** What became of messages, by the OneAPI: the state of a request, as often as one likes, and reports that are given out once. */
+
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { deliveryInfo, deliveryReport } from "../../reports/rendering/oneapi-item.ts";
-import type { Settings } from "../../settings/settings.ts";
 import type { LoggedMessage } from "../../store/port/tracking.ts";
 import { compareKeys } from "../../store/rows.ts";
 import { ApiError } from "../errors.ts";
 import type { LogSearcher } from "../logs.ts";
 import { type Api, operation } from "../operation.ts";
 import { named } from "../operator/managing.ts";
+import type { ApiParts } from "../parts.ts";
 import { MAX_LIMIT } from "../query.ts";
 import type { FetchReports } from "../reports.ts";
 import { readCount } from "./fields.ts";
 import * as schemas from "./schemas.ts";
 import { deliveryInfosUrl } from "./sending.ts";
-
-export interface DeliveryInfoParts {
-  readonly logs: LogSearcher;
-  readonly fetchReports: FetchReports;
-  readonly settings: Settings;
-}
 
 /** Messages of one request, as they are told at once. */
 const MIN_INFOS = 10_000;
@@ -34,7 +29,12 @@ const ANY = {
   untilMs: Number.MAX_SAFE_INTEGER,
 };
 
-export function deliveryInfoOperations(api: Api, { logs, fetchReports, settings }: DeliveryInfoParts): void {
+export function deliveryInfoOperations(
+  api: Api,
+  { settings }: ApiParts,
+  logs: LogSearcher,
+  fetchReports: FetchReports,
+): void {
   const most = Math.max(MIN_INFOS, settings.limits.destinationsPerRequest);
 
   const messagesOf = async (request: FastifyRequest, correlator: string): Promise<LoggedMessage[]> => {

@@ -4,7 +4,6 @@
  */
 
 import { unitsOf } from "../../reports/rendering/report-item.ts";
-import type { Clock } from "../../runtime/clock.ts";
 import { once } from "../../runtime/lazy.ts";
 import { formatDateTime } from "../../schedule/date-time.ts";
 import { countryPrefixOf } from "../../sms/countries.ts";
@@ -14,13 +13,9 @@ import type { LoggedMessage } from "../../store/port/tracking.ts";
 import { ApiError } from "../errors.ts";
 import type { LogSearcher } from "../logs.ts";
 import { type Api, operation } from "../operation.ts";
+import type { ApiParts } from "../parts.ts";
 import { fieldsOf, readIds, readMoment } from "../query.ts";
 import * as schemas from "./schemas.ts";
-
-export interface LogParts {
-  readonly logs: LogSearcher;
-  readonly clock: Clock;
-}
 
 const LOG_MS = 48 * 3_600_000;
 const PAGE = 1_000;
@@ -78,7 +73,7 @@ function wholeMoments(found: readonly LoggedMessage[], limit: number): readonly 
   return shown.length === 0 ? null : shown;
 }
 
-export function logOperation(api: Api, { logs, clock }: LogParts): void {
+export function logOperation(api: Api, { clock }: ApiParts, logs: LogSearcher): void {
   api.get(
     "/2/messaging/outbound/logs",
     operation({

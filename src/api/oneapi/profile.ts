@@ -1,4 +1,5 @@
 /** Balance and profile of the caller, by the OneAPI. Of the people behind an account the service knows what they have said of themselves. */
+
 import type { FastifyRequest } from "fastify";
 import { tenantOf } from "../../admin/manager.ts";
 import { PROFILE_NUMBERS, PROFILE_TEXTS, type Profile } from "../../message/profile.ts";
@@ -6,18 +7,14 @@ import { microsToNumber } from "../../money/amounts.ts";
 import { currencyNumber, currencySymbol } from "../../money/currencies.ts";
 import { isUsername, isUsernameOf } from "../../store/names.ts";
 import type { Account } from "../../store/port/accounts.ts";
-import type { Store } from "../../store/port/store.ts";
 import { ApiError, badField } from "../errors.ts";
 import { type Api, accountOf, operation } from "../operation.ts";
 import { named } from "../operator/managing.ts";
 import { bodyFields, type Fields, queryFields } from "../parameters.ts";
+import type { ApiParts } from "../parts.ts";
 import { fieldsOf, MAX_LIMIT, readLimit, readText } from "../query.ts";
 import { readField } from "./fields.ts";
 import * as schemas from "./schemas.ts";
-
-export interface ProfileParts {
-  readonly store: Pick<Store, "balance" | "account" | "accounts" | "profile" | "changeProfile" | "findLogin">;
-}
 
 const MAX_TEXT = 255;
 const MAX_NUMBER = 2_147_483_647;
@@ -68,7 +65,7 @@ function readProfile(fields: Fields): Profile {
   return change as Profile;
 }
 
-export function profileOperations(api: Api, { store }: ProfileParts): void {
+export function profileOperations(api: Api, { store }: ApiParts): void {
   /** The users of the caller's account, whoever of them calls first. */
   const usersOf = async (caller: Account): Promise<string[]> => {
     const { usernames = [] } = (await store.account({ key: caller.key, resellerId: null })) ?? {};

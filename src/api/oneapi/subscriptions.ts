@@ -1,6 +1,6 @@
 /** Subscriptions of the OneAPI: where reports go of messages without a URL of their own, and where messages from phones go. */
+
 import type { FastifyReply, FastifyRequest } from "fastify";
-import type { Catalogue } from "../../catalogue/catalogue.ts";
 import { firstWord, inCapitals } from "../../message/incoming.ts";
 import type {
   Subscription,
@@ -8,16 +8,13 @@ import type {
   SubscriptionKind,
   SubscriptionWish,
 } from "../../message/subscription.ts";
-import type { Clock } from "../../runtime/clock.ts";
-import type { Settings } from "../../settings/settings.ts";
 import { isSender } from "../../sms/addresses.ts";
-import type { Store } from "../../store/port/store.ts";
 import { checkScope } from "../auth.ts";
 import { ApiError, badField } from "../errors.ts";
 import { type Api, accountOf, operation } from "../operation.ts";
 import { actorOf, named } from "../operator/managing.ts";
 import { bodyFields, type Fields } from "../parameters.ts";
-import { seenAtOnce } from "../seen-at-once.ts";
+import type { ApiParts } from "../parts.ts";
 import type { Uncalled } from "../uncalled.ts";
 import {
   bareAddress,
@@ -31,14 +28,6 @@ import {
 } from "./fields.ts";
 import * as schemas from "./schemas.ts";
 import { readNotifyUrl, readSender } from "./sending.ts";
-
-export interface SubscriptionParts {
-  readonly store: Pick<Store, "changeSubscriptions">;
-  readonly catalogue: Catalogue;
-  readonly clock: Clock;
-  readonly settings: Settings;
-  readonly uncalled: Uncalled;
-}
 
 const MAX_CRITERIA = 64;
 /** Longer than any id. */
@@ -110,10 +99,11 @@ function inboundAnswer({ id, address, criteria, notifyUrl, callbackData, format 
   };
 }
 
-export function subscriptionOperations(api: Api, parts: SubscriptionParts): void {
-  const { clock, catalogue, settings, uncalled } = parts;
-  const store = seenAtOnce(parts.store, catalogue);
-
+export function subscriptionOperations(
+  api: Api,
+  { store, clock, catalogue, settings }: ApiParts,
+  uncalled: Uncalled,
+): void {
   const change = async (request: FastifyRequest, wanted: SubscriptionChange): Promise<Subscription> => {
     const account = accountOf(request);
     // Whoever may not read messages may not have them sent elsewhere either: so it is with the scope of reading, too.

@@ -6,15 +6,11 @@ import { microsToNumber } from "../../money/amounts.ts";
 import { Type } from "../../runtime/type.ts";
 import { formatDateTime } from "../../schedule/date-time.ts";
 import type { AuditEntry } from "../../store/port/accounts.ts";
-import type { Store } from "../../store/port/store.ts";
 import { type Api, accountOf, operation } from "../operation.ts";
+import type { ApiParts } from "../parts.ts";
 import { fieldsOf, readForm, readLimit, readText } from "../query.ts";
 import { TextOrNull } from "../schemas.ts";
 import { MANAGER, Page, pageOf, pageParameters } from "./managing.ts";
-
-export interface AuditParts {
-  readonly store: Pick<Store, "audit">;
-}
 
 const Facts = (description: string) =>
   Type.Unsafe<object | null>({ type: ["object", "null"], additionalProperties: true, description });
@@ -46,7 +42,7 @@ const AuditQuery = Type.Object({
   ...pageParameters,
 });
 
-export function auditOperations(api: Api, { store }: AuditParts): void {
+export function auditOperations(api: Api, { store }: ApiParts): void {
   api.get(
     "/operator/1/audit",
     operation({

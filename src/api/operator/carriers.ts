@@ -2,19 +2,13 @@
 
 import { carrierStates, reconnectCarrier } from "../../admin/carriers.ts";
 import { CARRIER_STATES } from "../../carriers/state.ts";
-import type { Clock } from "../../runtime/clock.ts";
 import { Type } from "../../runtime/type.ts";
 import { formatDateTime } from "../../schedule/date-time.ts";
-import type { Store } from "../../store/port/store.ts";
 import { type Api, operation } from "../operation.ts";
+import type { ApiParts } from "../parts.ts";
 import { fieldsOf, readLimit, readText } from "../query.ts";
 import { LimitQuery, TextOrNull } from "../schemas.ts";
 import { actorOf, named, OPERATOR } from "./managing.ts";
-
-export interface CarrierParts {
-  readonly store: Pick<Store, "carrierNotes" | "reconnectCarrier">;
-  readonly clock: Clock;
-}
 
 const StatesAnswer = Type.Object({
   count: Type.Integer({ description: "How many there are." }),
@@ -41,7 +35,7 @@ const StatesAnswer = Type.Object({
   ),
 });
 
-export function carrierOperations(api: Api, { store, clock }: CarrierParts): void {
+export function carrierOperations(api: Api, { store, clock }: ApiParts): void {
   api.get(
     "/operator/1/carrier-states",
     operation({

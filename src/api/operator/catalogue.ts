@@ -2,21 +2,21 @@
  * The catalogue over the API: carriers, routes, rate plans, exchange rates and numbers, one item at a time. An item's body is what
  * stands in the catalogue file; a change that would leave the catalogue at odds with itself is refused, and says with what.
  */
+
 import type { FastifyRequest } from "fastify";
 import { deleteItem, itemNamed, listItems, putItem } from "../../admin/catalogue.ts";
 import * as items from "../../admin/items.ts";
 import { CARRIER_KINDS } from "../../catalogue/carrier-kinds.ts";
 import { ExchangeRate, RatePlan, Route } from "../../catalogue/file.ts";
 import { IncomingNumber } from "../../catalogue/numbers.ts";
-import type { Clock } from "../../runtime/clock.ts";
 import { type TProperties, type TSchema, Type } from "../../runtime/type.ts";
 import type { CatalogueItem } from "../../store/port/catalogue.ts";
 import { CARRIER_SECRETS, isCarrierSecret } from "../../store/port/secrets.ts";
-import type { Store } from "../../store/port/store.ts";
 import { badField } from "../errors.ts";
 import { Mutex } from "../mutex.ts";
 import { type Api, accountOf, operation } from "../operation.ts";
 import { bodyFields } from "../parameters.ts";
+import type { ApiParts } from "../parts.ts";
 import { fieldsOf, readLimit, readText } from "../query.ts";
 import {
   actorOf,
@@ -32,11 +32,6 @@ import {
   versioned,
   versionOf,
 } from "./managing.ts";
-
-export interface CatalogueParts {
-  readonly store: Pick<Store, "catalogue" | "putItem" | "deleteItem" | "account" | "accounts">;
-  readonly clock: Clock;
-}
 
 interface Resource {
   readonly kind: items.ItemKind;
@@ -153,7 +148,7 @@ function itemIn(resource: Resource, request: FastifyRequest): items.ItemName {
   return { kind: resource.kind, id: Object.values(fieldsInPath(resource, request)).join("/") };
 }
 
-export function catalogueOperations(api: Api, parts: CatalogueParts): void {
+export function catalogueOperations(api: Api, parts: ApiParts): void {
   const { store, clock } = parts;
   // What is looked at before a change must still be so when it is made. And each look is at the whole catalogue, which may be megabytes.
   const mutex = new Mutex();

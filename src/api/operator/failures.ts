@@ -4,27 +4,19 @@
  */
 
 import { type FailureReason, failuresOf, MAX_EXAMINED, reasonWords } from "../../admin/failures.ts";
-import type { Clock } from "../../runtime/clock.ts";
 import { Type } from "../../runtime/type.ts";
 import { formatDateTime } from "../../schedule/date-time.ts";
-import type { Settings } from "../../settings/settings.ts";
 import { countryOf } from "../../sms/countries.ts";
 import { findError } from "../../sms/errors.ts";
 import { statusById } from "../../sms/statuses.ts";
 import type { FoundMessage } from "../../store/port/message-search.ts";
-import type { Store } from "../../store/port/store.ts";
 import { badField } from "../errors.ts";
 import { Mutex } from "../mutex.ts";
 import { type Api, accountOf, operation } from "../operation.ts";
+import type { ApiParts } from "../parts.ts";
 import { fieldsOf, readDay } from "../query.ts";
 import { TextOrNull } from "../schemas.ts";
 import { MANAGER, managedAccount } from "./managing.ts";
-
-export interface FailureParts {
-  readonly store: Pick<Store, "account" | "findMessages">;
-  readonly clock: Clock;
-  readonly settings: Pick<Settings, "resellers">;
-}
 
 const DAY_MS = 24 * 60 * 60_000;
 
@@ -70,7 +62,7 @@ const FailuresQuery = Type.Object({
   to: Type.Optional(Type.String({ description: "Its end; now unless given." })),
 });
 
-export function failureOperations(api: Api, { store, clock, settings }: FailureParts): void {
+export function failureOperations(api: Api, { store, clock, settings }: ApiParts): void {
   // However many ask, the store has one page of them at a time.
   const mutex = new Mutex();
 

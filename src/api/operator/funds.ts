@@ -3,17 +3,11 @@
 import { MAX_REASON, moveFunds } from "../../admin/account-funds.ts";
 import { microsToNumber } from "../../money/amounts.ts";
 import { FUNDS_MOVES, type FundsMoveKind } from "../../money/postings.ts";
-import type { Clock } from "../../runtime/clock.ts";
 import { Type } from "../../runtime/type.ts";
-import type { Store } from "../../store/port/store.ts";
 import { bodyHash, idempotencyKey, keyReused } from "../idempotency.ts";
 import { type Api, operation } from "../operation.ts";
+import type { ApiParts } from "../parts.ts";
 import { Decimal, managerOf, named, OPERATOR } from "./managing.ts";
-
-export interface FundsParts {
-  readonly store: Pick<Store, "moveFunds">;
-  readonly clock: Clock;
-}
 
 const FundsRequest = Type.Object(
   {
@@ -42,7 +36,7 @@ const FundsAnswer = Type.Object({
   currency: Type.String(),
 });
 
-export function fundsOperations(api: Api, { store, clock }: FundsParts): void {
+export function fundsOperations(api: Api, { store, clock }: ApiParts): void {
   api.post(
     "/operator/1/accounts/:key/funds",
     operation({

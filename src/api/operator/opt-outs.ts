@@ -1,20 +1,15 @@
 /** Opt-out lists: numbers to which nothing is sent, by the whole service or by one account. An account has its own in hand. */
+
 import type { FastifyRequest } from "fastify";
 import type { Manager } from "../../admin/manager.ts";
 import { optOuts, setOptOut } from "../../admin/opt-outs.ts";
-import type { Clock } from "../../runtime/clock.ts";
 import { Type } from "../../runtime/type.ts";
 import { formatDateTime } from "../../schedule/date-time.ts";
-import type { Store } from "../../store/port/store.ts";
 import { badField } from "../errors.ts";
 import { type Api, accountOf, operation } from "../operation.ts";
+import type { ApiParts } from "../parts.ts";
 import { fieldsOf, readLimit, readPhone, readText } from "../query.ts";
 import { MANAGER, managerOf, named, OPERATOR, Page, pageOf, pageParameters } from "./managing.ts";
-
-export interface OptOutParts {
-  readonly store: Pick<Store, "account" | "optOuts" | "optOut" | "optIn">;
-  readonly clock: Clock;
-}
 
 const OptOut = Type.Object(
   { number: Type.String(), at: Type.String({ description: "Since when." }) },
@@ -57,7 +52,7 @@ const OptOutQuery = Type.Object({
   prefix: Type.Optional(Type.String({ description: "Numbers that begin so: 1 to 15 digits." })),
 });
 
-export function optOutOperations(api: Api, { store, clock }: OptOutParts): void {
+export function optOutOperations(api: Api, { store, clock }: ApiParts): void {
   for (const { path, who, whose, name, ownerIn } of LISTS) {
     /** An account's own list is found whoever its reseller is. The audit has the account's name all the same. */
     const managerIn = (request: FastifyRequest): Manager =>

@@ -1,18 +1,14 @@
 /** The rate plans that a reseller may choose from for its clients, and what they cost. An operator sees the same. */
 
 import { type OfferedPlan, type OfferedPrice, offeredPlan, offeredPlans, offeredPrices } from "../../admin/plans.ts";
-import type { Catalogue } from "../../catalogue/catalogue.ts";
 import { type Micros, microsToNumber } from "../../money/amounts.ts";
 import { Type } from "../../runtime/type.ts";
 import { badField } from "../errors.ts";
 import { type Api, accountOf, operation } from "../operation.ts";
+import type { ApiParts } from "../parts.ts";
 import { fieldsOf, readLimit, readText } from "../query.ts";
 import { TextOrNull } from "../schemas.ts";
 import { MANAGER, named, Page, pageOf, pageParameters } from "./managing.ts";
-
-export interface PlanParts {
-  readonly catalogue: Pick<Catalogue, "look" | "current">;
-}
 
 const AmountOrNull = (description: string) => Type.Union([Type.Number(), Type.Null()], { description });
 const amountOf = (micros: Micros | null): number | null => (micros === null ? null : microsToNumber(micros));
@@ -53,7 +49,7 @@ function priceAnswer({ prefix, country, priceMicros, ownPriceMicros }: OfferedPr
   return { prefix, country, price: amountOf(priceMicros), ownPrice: amountOf(ownPriceMicros) };
 }
 
-export function planOperations(api: Api, { catalogue }: PlanParts): void {
+export function planOperations(api: Api, { catalogue }: ApiParts): void {
   api.get(
     "/operator/1/plans",
     operation({

@@ -2,6 +2,7 @@
  * Money: an account's statement for a period, as JSON in pages or as CSV in one stream, for the account itself and for whoever manages it; and whether
  * the ledger is right.
  */
+
 import { Readable } from "node:stream";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { allAccounts } from "../../admin/all-accounts.ts";
@@ -21,21 +22,16 @@ import {
 } from "../../admin/statements.ts";
 import { microsToNumber } from "../../money/amounts.ts";
 import type { PostingPosition } from "../../money/postings.ts";
-import type { Clock } from "../../runtime/clock.ts";
 import { Type } from "../../runtime/type.ts";
 import { formatDateTime, monthOf } from "../../schedule/date-time.ts";
 import type { Store } from "../../store/port/store.ts";
 import { badField, tooMany } from "../errors.ts";
 import { Mutex, type Take } from "../mutex.ts";
 import { type Api, accountOf, operation } from "../operation.ts";
+import type { ApiParts } from "../parts.ts";
 import { fieldsOf, readDay, readLimit, readText, readWord } from "../query.ts";
 import { TextOrNull } from "../schemas.ts";
 import { MANAGER, managedAccount, OPERATOR, Page, pageParameters } from "./managing.ts";
-
-export interface StatementParts {
-  readonly store: Pick<Store, "account" | "accounts" | "balanceBehind" | "postings" | "turnover" | "verifyLedger">;
-  readonly clock: Clock;
-}
 
 /** What a statement says beside its postings. It stands in the place where a page ends, so that the next one need not add up again. */
 interface Frame extends Balances {
@@ -156,10 +152,10 @@ const MAX_POSTINGS = 100_000;
 
 /** Counts what is read of the postings, also of those that are only added up. */
 class CountedPostings {
-  readonly #store: StatementParts["store"];
+  readonly #store: ApiParts["store"];
   read = 0;
 
-  constructor(store: StatementParts["store"]) {
+  constructor(store: ApiParts["store"]) {
     this.#store = store;
   }
 
@@ -189,7 +185,7 @@ interface Statement {
   readonly whose: string;
   /** In the id of its operation. */
   readonly name: string;
-  readonly accountIn: (store: StatementParts["store"], request: FastifyRequest) => Promise<StatementAccount>;
+  readonly accountIn: (store: ApiParts["store"], request: FastifyRequest) => Promise<StatementAccount>;
 }
 
 const OWN = { tag: "Account", auth: "account", scope: "balance" } as const;
@@ -210,7 +206,7 @@ const STATEMENTS: readonly Statement[] = [
   },
 ];
 
-export function statementOperations(api: Api, { store, clock }: StatementParts): void {
+export function statementOperations(api: Api, { store, clock }: ApiParts): void {
   // However many statements are asked for, the store has one page of them at a time.
   const mutex = new Mutex();
 

@@ -2,21 +2,15 @@
 
 import { clearReceipts } from "../../admin/receipts.ts";
 import { binaryOf } from "../../reports/rendering/incoming-item.ts";
-import type { Clock } from "../../runtime/clock.ts";
 import { Type } from "../../runtime/type.ts";
 import { formatDateTime, parseDateTime } from "../../schedule/date-time.ts";
-import type { Store } from "../../store/port/store.ts";
 import { badField } from "../errors.ts";
 import { IncomingBinary } from "../incoming-schemas.ts";
 import { type Api, operation } from "../operation.ts";
+import type { ApiParts } from "../parts.ts";
 import { readLimit } from "../query.ts";
 import { LimitQuery, TextOrNull } from "../schemas.ts";
 import { actorOf, OPERATOR } from "./managing.ts";
-
-export interface UnmatchedParts {
-  readonly store: Pick<Store, "parkedReceipts" | "unmatchedIncoming" | "discard">;
-  readonly clock: Clock;
-}
 
 const Count = Type.Integer({ description: "How many there are." });
 const ParkedAnswer = Type.Object({
@@ -77,7 +71,7 @@ const ClearAnswer = Type.Object({
   more: Type.Boolean({ description: "There are more of them: call again." }),
 });
 
-export function unmatchedOperations(api: Api, { store, clock }: UnmatchedParts): void {
+export function unmatchedOperations(api: Api, { store, clock }: ApiParts): void {
   api.get(
     "/operator/1/receipts/parked",
     operation({
