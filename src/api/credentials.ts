@@ -79,10 +79,7 @@ export function credentialOperations(api: Api, parts: ApiParts): void {
       id: "revokeOwnApiKey",
       summary: "Revoke an API key of your account; with an API key, that one",
     }),
-    async (request, reply) => {
-      await revokeOwnApiKey(store, ownerOf(request), named(request, "id"));
-      return reply.code(204).send();
-    },
+    (request) => revokeOwnApiKey(store, ownerOf(request), named(request, "id")),
   );
 
   api.put(
@@ -126,9 +123,6 @@ export function credentialOperations(api: Api, parts: ApiParts): void {
       id: "dropOldCallbackSecret",
       summary: "Drop the secret before the newest: reports are signed with that one alone",
     }),
-    async (request, reply) => {
-      await dropOldCallbackSecret(store, managerOf(request, clock), accountOf(request).key);
-      return reply.code(204).send();
-    },
+    (request) => dropOldCallbackSecret(store, managerOf(request, clock), accountOf(request).key),
   );
 }

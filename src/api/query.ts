@@ -12,7 +12,7 @@ const MAX_IDS = 500;
 /** The longest thing that a query asks for is a URL. */
 const MAX_TEXT = 2_048;
 
-type Fields = Readonly<Record<string, unknown>>;
+export type Fields = Readonly<Record<string, unknown>>;
 
 /** What cannot be decoded would be taken as it is written, and so be sent, looked for or kept with its percent signs. */
 export function checkQuery(url: string): void {
@@ -55,6 +55,14 @@ export function readWord<const Word extends string>(fields: Fields, name: string
 export function readForm(fields: Fields, name: string, form: RegExp, says: string): string | null {
   const value = readText(fields, name);
   if (value !== null && !form.test(value)) throw badField(name, says);
+  return value;
+}
+
+/** A whole number from 1 up. */
+export function readWhole(fields: Fields, name: string, most: number, usual: number): number {
+  const says = `must be a whole number from 1 to ${most}`;
+  const value = Number(readForm(fields, name, /^\d{1,3}$/, says) ?? usual);
+  if (value < 1 || value > most) throw badField(name, says);
   return value;
 }
 

@@ -30,7 +30,7 @@ export function sandboxOperations(api: Api, { store }: ApiParts, { write, networ
       scope: "send",
       schema: { body: schemas.WriteRequest },
     }),
-    async ({ body }, reply) => {
+    async ({ body }) => {
       const { to, text } = body;
       const from = readNumber("from", body.from);
       if (!/^\d{3,15}$/.test(to)) throw badField("to", "must be 3 to 15 digits");
@@ -40,7 +40,6 @@ export function sandboxOperations(api: Api, { store }: ApiParts, { write, networ
           throw new ApiError("conflict", "The network has no connection: PUT /sandbox/1/network mends it.");
         throw new ApiError("unavailable", "The catalogue has no simulated carrier.");
       }
-      return reply.code(204).send();
     },
   );
 

@@ -143,7 +143,7 @@ export function secondFactorOperations(api: Api, parts: ApiParts): void {
       summary: "Take the second factor away, with a code",
       takes: schemas.CodeRequest,
     }),
-    async (request, reply) => {
+    async (request) => {
       const { username, secondFactor } = userOf(request);
       const code = neededCode(request);
       if (!secondFactor) throw new ApiError("conflict", "No second factor is in force.");
@@ -156,7 +156,6 @@ export function secondFactorOperations(api: Api, parts: ApiParts): void {
         return removed === "refused" ? null : removed;
       });
       await seenAtOnce();
-      return reply.code(204).send();
     },
   );
 }

@@ -1,6 +1,6 @@
 /** Logging in and out. There are two spellings of the same: the older one is the reseller's, the newer one anybody's. */
 
-import type { FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyRequest } from "fastify";
 import { type NamedPassword, readBasic, readToken } from "./auth.ts";
 import { NO_LOGIN } from "./auth-reasons.ts";
 import { loginError, openSession, readCode } from "./login.ts";
@@ -28,10 +28,7 @@ export function sessionOperations(api: Api, parts: ApiParts): void {
     if (pair === null) throw loginError(NO_LOGIN);
     return (await openSession(parts, { ...pair, code: readCode(request) }, request.ip)).token;
   };
-  const end = async (request: FastifyRequest, reply: FastifyReply) => {
-    await sessions.end(readToken(request.headers.authorization)!);
-    return reply.code(204).send();
-  };
+  const end = (request: FastifyRequest) => sessions.end(readToken(request.headers.authorization)!);
   const login = { auth: "none", form: true, bodyOctets: LOGIN_OCTETS, takes: schemas.LoginRequest } as const;
   const logout = { auth: "session", form: true, bodyOctets: LOGIN_OCTETS } as const;
 
@@ -49,7 +46,7 @@ export function sessionOperations(api: Api, parts: ApiParts): void {
   api.post(
     "/1/customerProfile/logout",
     operation({ id: "logoutReseller", tag: "Reseller", summary: "End the session", ...logout }),
-    async (request, reply) => end(request, reply),
+    end,
   );
 
   api.post(
@@ -66,6 +63,6 @@ export function sessionOperations(api: Api, parts: ApiParts): void {
   api.delete(
     "/auth/1/session",
     operation({ id: "endSession", tag: "Account", summary: "End the session", ...logout }),
-    async (request, reply) => end(request, reply),
+    end,
   );
 }

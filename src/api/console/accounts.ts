@@ -10,7 +10,7 @@ import { Type } from "../../runtime/type.ts";
 import type { AccountKind, ManagedAccount } from "../../store/port/accounts.ts";
 import { badField } from "../errors.ts";
 import type { ApiParts } from "../parts.ts";
-import { fieldsOf, readText, readWord } from "../query.ts";
+import { readText, readWord } from "../query.ts";
 import { TextOrNull } from "../schemas.ts";
 import type { View } from "./view.ts";
 
@@ -77,8 +77,7 @@ export function accountViews({ store, catalogue }: ApiParts): View[] {
       scope: "manage",
       query: Query,
       answer: Answer,
-      async read(caller, query) {
-        const fields = fieldsOf(query);
+      async read(caller, fields) {
         const search = readText(fields, "search")?.toLowerCase() ?? null;
         if (search !== null && search.length > MAX_SEARCH)
           throw badField("search", `must be at most ${MAX_SEARCH} characters long`);

@@ -8,13 +8,13 @@ import { ApiError } from "../errors.ts";
 import { type Api, operation } from "../operation.ts";
 import { named } from "../operator/managing.ts";
 import type { ApiParts } from "../parts.ts";
-import { fieldsOf, readText } from "../query.ts";
+import { readText } from "../query.ts";
 import { carrierFields } from "./carrier-fields.ts";
 import { whyDown } from "./carrier-findings.ts";
 import { KEPT_SAMPLES } from "./health.ts";
 import { reasonsOf } from "./reasons.ts";
 import { isoTime, isoTimeOrNull, NumberOrNull, Reasons, StringOrNull, Times } from "./schemas.ts";
-import { VIEW_ROOT, type View } from "./view.ts";
+import { OPERATING, VIEW_ROOT, type View } from "./view.ts";
 
 const MAX_ROWS = 200;
 const MAX_LINKS = 200;
@@ -22,8 +22,6 @@ const MAX_REASONS = 20;
 /** Five minutes. */
 const SPARK_SAMPLES = 60;
 const HISTORY_POINTS = 180;
-
-const OPERATOR = { tag: "Console", auth: "operator", scope: "manage" } as const;
 
 const CarrierRow = Type.Object({
   id: Type.String(),
@@ -139,7 +137,7 @@ export function carrierViews({ health, catalogue }: ApiParts): View[] {
   return [
     {
       name: "carriers",
-      ...OPERATOR,
+      ...OPERATING,
       summary: "See the carriers as they are now",
       answer: Type.Object({
         node: Type.String({ description: "The node that answers: what is counted is its own." }),
@@ -159,12 +157,12 @@ export function carrierViews({ health, catalogue }: ApiParts): View[] {
     },
     {
       name: "carrier",
-      ...OPERATOR,
+      ...OPERATING,
       summary: "See one carrier with its connections",
       query: Type.Object({ id: Type.String() }),
       answer: CarrierAnswer,
-      read: async (_, query) => {
-        const id = readText(fieldsOf(query), "id");
+      read: async (_, fields) => {
+        const id = readText(fields, "id");
         const profile = catalogue.current.carriers.find((one) => one.id === id);
         if (profile === undefined) throw new ApiError("notFound", "There is no such carrier.");
         const [all, { nodes }] = await Promise.all([health.carriers(), health.cluster()]);
@@ -189,7 +187,7 @@ export function carrierViews({ health, catalogue }: ApiParts): View[] {
     },
     {
       name: "carrier-kinds",
-      ...OPERATOR,
+      ...OPERATING,
       summary: "See which fields a carrier of each kind has",
       answer: Type.Object({ kinds: Type.Array(Type.Object({}, { additionalProperties: true })) }),
       read: async () => ({ kinds: carrierFields() }),
@@ -201,17 +199,16 @@ export function carrierOperations(api: Api, { carriers, catalogue }: ApiParts): 
   api.post(
     `${VIEW_ROOT}carriers/:id/connect`,
     operation({
-      ...OPERATOR,
+      ...OPERATING,
       id: "consoleConnectCarrier",
       summary: "Try the connections of a carrier that wait for their next try",
     }),
-    async (request, reply) => {
+    async (request) => {
       const id = named(request, "id");
       if (!catalogue.current.carriers.some((one) => one.id === id))
         throw new ApiError("notFound", "There is no such carrier.");
       if (!(await carriers.connectNow(id)))
         throw new ApiError("notFound", "This node does not serve the carrier; another one does.");
-      return reply.code(204).send();
     },
   );
 }

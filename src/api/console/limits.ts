@@ -5,7 +5,7 @@ import { Type } from "../../runtime/type.ts";
 import type { Settings } from "../../settings/settings.ts";
 import type { AccountLimits } from "../../store/port/accounts.ts";
 import type { ApiParts } from "../parts.ts";
-import type { View } from "./view.ts";
+import { MONEY, type View } from "./view.ts";
 
 const orNull = (description: string) => Type.Union([Type.Integer(), Type.Null()], { description });
 const Answer = Type.Object({
@@ -32,8 +32,7 @@ export function limitViews({ store, settings }: ApiParts): View[] {
     {
       name: "limits",
       summary: "See what you may do at most",
-      auth: "account",
-      scope: "balance",
+      ...MONEY,
       answer: Answer,
       async read({ key, limits }) {
         const keys = await store.apiKeys({ accountKey: key });

@@ -15,12 +15,12 @@ import { mayLookBeyond, seesAll } from "../beyond.ts";
 import { ApiError, badField } from "../errors.ts";
 import { type Api, accountOf, operation } from "../operation.ts";
 import type { ApiParts } from "../parts.ts";
-import { fieldsOf, readText } from "../query.ts";
+import { readText } from "../query.ts";
 import { MessageAnswer, ReplayAnswer } from "./message-schemas.ts";
 import { standingOf } from "./message-state.ts";
 import { outcomeOf } from "./messages.ts";
 import { isoTime, isoTimeOrNull } from "./schemas.ts";
-import { VIEW_ROOT, type View } from "./view.ts";
+import { TRACKING, VIEW_ROOT, type View } from "./view.ts";
 
 const MAX_ID_LENGTH = 200;
 const MINUTE_MS = 60_000;
@@ -30,12 +30,11 @@ export function messageViews(parts: ApiParts): View[] {
     {
       name: "message",
       summary: "Read all that is known of a message",
-      auth: "account",
-      scope: "track",
+      ...TRACKING,
       query: Type.Object({ id: Type.String({ maxLength: MAX_ID_LENGTH }) }),
       answer: MessageAnswer,
-      async read(caller, query) {
-        const life = await lifeOf(parts, caller, readText(fieldsOf(query), "id"));
+      async read(caller, fields) {
+        const life = await lifeOf(parts, caller, readText(fields, "id"));
         const [keyNames, carriers] = await Promise.all([keyNamesOf(parts.store, life), parts.health.carriers()]);
         return answerOf(parts, life, { keyNames, carriers });
       },
@@ -48,11 +47,9 @@ export function messageOperations(api: Api, parts: ApiParts): void {
   api.post(
     `${VIEW_ROOT}messages/:id/replay`,
     operation({
-      tag: "Console",
+      ...TRACKING,
       id: "consoleReplayReport",
       summary: "Push the last report of a message once more",
-      auth: "account",
-      scope: "track",
       answer: ReplayAnswer,
     }),
     async (request) => {

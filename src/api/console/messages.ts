@@ -11,11 +11,11 @@ import type { LogPosition } from "../../store/port/tracking.ts";
 import { mayLookBeyond, notBeyond, seesAll } from "../beyond.ts";
 import { ApiError, badField } from "../errors.ts";
 import type { ApiParts } from "../parts.ts";
-import { fieldsOf, readForm, readText } from "../query.ts";
+import { type Fields, readForm, readText, readWhole } from "../query.ts";
 import { MessageCounts, type MessageItem, MessageList, type StateWord } from "./message-schemas.ts";
 import { MAX_SEARCH_LENGTH, type MessageTerms, readMessageSearch, SearchProblem } from "./message-search.ts";
 import { isoTime, isoTimeOrNull } from "./schemas.ts";
-import type { View } from "./view.ts";
+import { TRACKING, type View } from "./view.ts";
 
 const DEFAULT_LIMIT = 50;
 const MAX_LIMIT = 100;
@@ -48,14 +48,13 @@ export function messagesViews(parts: ApiParts): View[] {
     {
       name: "messages",
       summary: "Search messages, newest first",
-      auth: "account",
-      scope: "track",
+      ...TRACKING,
       query: MessagesQuery,
       answer: MessageList,
-      async read(caller, query) {
-        const { terms, limit, after } = readQuery(query, clock.now());
+      async read(caller, fields) {
+        const { terms, limit, after } = readQuery(fields, clock.now());
         const { accountKey, sinceMs, untilMs, ...filter } = terms;
-        const named = readText(fieldsOf(query), "account");
+        const named = readText(fields, "account");
         // Of two that are not the same there is no message.
         if (named !== null && accountKey !== null && named !== accountKey)
           throw badField("account", "is another one than in q: give one of them");
@@ -80,12 +79,11 @@ export function messagesViews(parts: ApiParts): View[] {
     {
       name: "message-counts",
       summary: "Count what went wrong among the newest messages",
-      auth: "account",
-      scope: "track",
+      ...TRACKING,
       query: Type.Object({ account: Type.Optional(Type.String()) }),
       answer: MessageCounts,
-      async read(caller, query) {
-        const accountId = await accountOfSearch(parts, caller, readText(fieldsOf(query), "account"));
+      async read(caller, fields) {
+        const accountId = await accountOfSearch(parts, caller, readText(fields, "account"));
         const { examined, ...counts } = await store.countMessages({ accountId, ...waitMoments(clock.now()) });
         return { of: examined, isAll: examined < SEARCH_ROWS, ...counts };
       },
@@ -93,19 +91,16 @@ export function messagesViews(parts: ApiParts): View[] {
   ];
 }
 
-function readQuery(query: unknown, nowMs: number): { terms: MessageTerms; limit: number; after: LogPosition | null } {
-  const fields = fieldsOf(query);
+function readQuery(fields: Fields, nowMs: number): { terms: MessageTerms; limit: number; after: LogPosition | null } {
   const { q = "" } = fields;
   if (typeof q !== "string") throw badField("q", "must be given once");
   const zone = readForm(fields, "zone", ZONE, "must be minutes east of UTC");
-  const limit = readForm(fields, "limit", /^\d{1,3}$/, `must be a whole number from 1 to ${MAX_LIMIT}`);
-  const wanted = limit === null ? DEFAULT_LIMIT : Number(limit);
-  if (wanted < 1 || wanted > MAX_LIMIT) throw badField("limit", `must be a whole number from 1 to ${MAX_LIMIT}`);
+  const limit = readWhole(fields, "limit", MAX_LIMIT, DEFAULT_LIMIT);
   const place = readForm(fields, "after", PLACE, "must be what the page before gave as next");
   const [, atMs, key] = place === null ? [] : PLACE.exec(place)!;
   try {
     const terms = readMessageSearch(q, { nowMs, zoneMinutes: Math.max(-1_440, Math.min(1_440, Number(zone ?? 0))) });
-    return { terms, limit: wanted, after: key === undefined ? null : { atMs: Number(atMs), key } };
+    return { terms, limit, after: key === undefined ? null : { atMs: Number(atMs), key } };
   } catch (error) {
     if (error instanceof SearchProblem) throw badField("q", error.message);
     throw error;

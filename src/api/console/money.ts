@@ -7,13 +7,13 @@ import type { Posting, PostingPosition, SentCost, SentPosition, TurnoverStep } f
 import { Type } from "../../runtime/type.ts";
 import type { Account } from "../../store/port/accounts.ts";
 import { mayLookBeyond, notBeyond } from "../beyond.ts";
-import { ApiError, badField } from "../errors.ts";
+import { ApiError } from "../errors.ts";
 import type { ApiParts } from "../parts.ts";
-import { fieldsOf, readForm, readText } from "../query.ts";
+import { type Fields, readForm, readText, readWhole } from "../query.ts";
 import { TextOrNull } from "../schemas.ts";
 import { RunningTotals } from "./running-totals.ts";
 import { isoTime } from "./schemas.ts";
-import type { View } from "./view.ts";
+import { MONEY, type View } from "./view.ts";
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -135,12 +135,11 @@ export function moneyViews({ store, clock, settings }: ApiParts): View[] {
     {
       name: "balance-history",
       summary: "See your balance over time",
-      auth: "account",
-      scope: "balance",
+      ...MONEY,
       query: PeriodQuery,
       answer: HistoryAnswer,
-      async read({ id, currency }, query) {
-        const { stepMs, sinceMs } = periodOf(readDays(query), clock.now());
+      async read({ id, currency }, fields) {
+        const { stepMs, sinceMs } = periodOf(fields, clock.now());
         const totals = stepMs === HOUR_MS ? hourly : daily;
         const seen = await totals.read(id, sinceMs);
         const now = seen.balance!;
@@ -156,12 +155,11 @@ export function moneyViews({ store, clock, settings }: ApiParts): View[] {
     {
       name: "costs",
       summary: "See what your messages cost, by country, carrier and day",
-      auth: "account",
-      scope: "balance",
+      ...MONEY,
       query: PeriodQuery,
       answer: CostsAnswer,
-      async read({ id, currency }, query) {
-        const { stepMs, sinceMs } = periodOf(readDays(query), clock.now());
+      async read({ id, currency }, fields) {
+        const { stepMs, sinceMs } = periodOf(fields, clock.now());
         const sent = stepMs === HOUR_MS ? sentHourly : sentDaily;
         const { totals, complete, sinceMs: wholeMs } = await sent.read(id, sinceMs);
         return {
@@ -184,12 +182,10 @@ export function moneyViews({ store, clock, settings }: ApiParts): View[] {
     {
       name: "statement",
       summary: "Read the newest postings, each with the balance after it",
-      auth: "account",
-      scope: "balance",
+      ...MONEY,
       query: StatementQuery,
       answer: StatementAnswer,
-      async read(caller, query) {
-        const fields = fieldsOf(query);
+      async read(caller, fields) {
         const account = await accountIn(store, caller, readText(fields, "account"));
         const place = readPlace(readForm(fields, "after", PLACE, "must be what the page before gave as next"));
         const range = { accountId: account.id, sinceMs: 0, untilMs: Number.MAX_SAFE_INTEGER, newestFirst: true };
@@ -215,15 +211,9 @@ export function moneyViews({ store, clock, settings }: ApiParts): View[] {
 
 // --- Periods -----------------------------------------------------------------------------------------------------------------
 
-function readDays(query: unknown): number {
-  const text = readForm(fieldsOf(query), "days", /^\d{1,3}$/, `must be a whole number from 1 to ${MAX_DAYS}`);
-  const days = text === null ? DEFAULT_DAYS : Number(text);
-  if (days < 1 || days > MAX_DAYS) throw badField("days", `must be a whole number from 1 to ${MAX_DAYS}`);
-  return days;
-}
-
-/** Its last step is the one of now. A short one is in hours, so that 24 hours do not begin with the day. */
-function periodOf(days: number, nowMs: number): { readonly stepMs: number; readonly sinceMs: number } {
+/** The days that are asked for. Its last step is the one of now. A short one is in hours, so that 24 hours do not begin with the day. */
+function periodOf(fields: Fields, nowMs: number): { readonly stepMs: number; readonly sinceMs: number } {
+  const days = readWhole(fields, "days", MAX_DAYS, DEFAULT_DAYS);
   const stepMs = days <= HOURLY_DAYS ? HOUR_MS : DAY_MS;
   return { stepMs, sinceMs: stepStart(nowMs, stepMs) + stepMs - days * DAY_MS };
 }

@@ -3,7 +3,7 @@
 import { Type } from "../../runtime/type.ts";
 import type { ApiParts } from "../parts.ts";
 import { isoTime, NumberOrNull } from "./schemas.ts";
-import type { View } from "./view.ts";
+import { OPERATING, type View } from "./view.ts";
 
 const MAX_NODES = 200;
 
@@ -12,8 +12,7 @@ export function nodeViews({ health }: ApiParts): View[] {
     {
       name: "nodes",
       summary: "See the nodes, and what the data takes",
-      auth: "operator",
-      scope: "manage",
+      ...OPERATING,
       answer: Type.Object({
         engine: Type.String(),
         leaseMs: NumberOrNull,

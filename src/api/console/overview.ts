@@ -13,7 +13,7 @@ import { KEPT_SAMPLES, MAX_COUNTED, SAMPLE_MS, SERIES } from "./health.ts";
 import { pageOfFinding } from "./mending-pages.ts";
 import { reasonsOf } from "./reasons.ts";
 import { isoTime, isoTimeOrNull, NumberOrNull, Reasons, StringOrNull } from "./schemas.ts";
-import { VIEW_ROOT, type View } from "./view.ts";
+import { OPERATING, VIEW_ROOT, type View } from "./view.ts";
 
 const MAX_FINDINGS = 50;
 const MAX_REASONS = 10;
@@ -91,8 +91,7 @@ export function overviewViews({ health }: ApiParts): View[] {
     {
       name: "overview",
       summary: "See whether all is well, and what is not",
-      auth: "operator",
-      scope: "manage",
+      ...OPERATING,
       answer: OverviewAnswer,
       read: async () => {
         const [facts, backlog] = await Promise.all([health.carriers(), health.backlog()]);
@@ -150,8 +149,7 @@ export function overviewViews({ health }: ApiParts): View[] {
     {
       name: "history",
       summary: "See how much went through in the last minutes or hours",
-      auth: "operator",
-      scope: "manage",
+      ...OPERATING,
       query: Type.Object({
         range: Type.Optional(
           Type.String({ description: `One of ${Object.keys(RANGES).join(", ")}; 15m unless given.` }),
@@ -172,11 +170,9 @@ export function overviewOperations(api: Api, { health }: ApiParts): void {
   api.post(
     `${VIEW_ROOT}overview/check`,
     operation({
-      tag: "Console",
+      ...OPERATING,
       id: "consoleCheckNow",
       summary: "Look at everything now, but for what was looked at a moment ago",
-      auth: "operator",
-      scope: "manage",
       answer: Type.Object({ checkedAt: StringOrNull }),
     }),
     async () => {

@@ -3,12 +3,12 @@
 import { Type } from "../../runtime/type.ts";
 import type { HandsetMessage } from "../../simulator/phones.ts";
 import type { ApiParts } from "../parts.ts";
-import { fieldsOf, readText } from "../query.ts";
+import { readText } from "../query.ts";
 import { readNumber, viewerOf } from "../sandbox.ts";
 import { seenBy } from "../sandbox-clock.ts";
 import { NetworkSwitches, PhoneStateWord } from "../sandbox-schemas.ts";
 import { orNull } from "../schemas.ts";
-import type { View } from "./view.ts";
+import { TRACKING, type View } from "./view.ts";
 
 const MAX_PHONES = 100;
 const MAX_NUMBERS = 50;
@@ -83,8 +83,7 @@ export function phoneViews({ sandbox, store, catalogue }: ApiParts): View[] {
     {
       name: "phones",
       summary: "Simulated phones that have something for this account",
-      auth: "account",
-      scope: "track",
+      ...TRACKING,
       answer: PhonesAnswer,
       async read(caller) {
         const { phones, more } = await network("phones", { viewer: viewerOf(caller), limit: MAX_PHONES });
@@ -98,12 +97,11 @@ export function phoneViews({ sandbox, store, catalogue }: ApiParts): View[] {
     {
       name: "phone",
       summary: "What a simulated phone shows of this account's messages",
-      auth: "account",
-      scope: "track",
+      ...TRACKING,
       query: Type.Object({ number: Type.String({ description: "4 to 15 digits." }) }),
       answer: PhoneAnswer,
-      async read(caller, query) {
-        const number = readNumber("number", readText(fieldsOf(query), "number") ?? "");
+      async read(caller, fields) {
+        const number = readNumber("number", readText(fields, "number") ?? "");
         const { state, messages } = await network("phone", { number, viewer: viewerOf(caller) });
         return { number, state, messages: messages.map((message) => shown(message, PHONE_CHARACTERS)) };
       },
@@ -111,8 +109,7 @@ export function phoneViews({ sandbox, store, catalogue }: ApiParts): View[] {
     {
       name: "sandbox",
       summary: "The simulated network's faults, the account's numbers, and the sandbox's clock",
-      auth: "account",
-      scope: "track",
+      ...TRACKING,
       answer: SandboxAnswer,
       async read(caller) {
         const faults = await network("faults", null);

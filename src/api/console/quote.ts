@@ -14,7 +14,7 @@ import { MAX_OPT_OUT_NUMBERS } from "../../store/port/opt-outs.ts";
 import { mayLookBeyond } from "../beyond.ts";
 import { ApiError, badField } from "../errors.ts";
 import type { ApiParts } from "../parts.ts";
-import { fieldsOf, readForm, readList, readText, readWord } from "../query.ts";
+import { readList, readText, readWhole, readWord } from "../query.ts";
 import { orNull, TextOrNull } from "../schemas.ts";
 import type { View } from "./view.ts";
 
@@ -105,14 +105,13 @@ const QuoteAnswer = Type.Object({
 });
 
 export function quoteViews({ store, catalogue, carriers }: ApiParts): View[] {
-  const read: View["read"] = async (caller, query) => {
-    const fields = fieldsOf(query);
+  const read: View["read"] = async (caller, fields) => {
     const numbers = readList(fields, "to")?.map((number) => plainPhone(number.trim()));
     if (numbers === undefined) throw badField("to", "is required: numbers with commas between them");
     if (numbers.length > MAX_NUMBERS) throw badField("to", `must have at most ${MAX_NUMBERS} numbers`);
     const from = readText(fields, "from");
     const anySender = readWord(fields, "anySender", ["true", "false"]) === "true";
-    const parts = readParts(fields);
+    const parts = readWhole(fields, "parts", MAX_PARTS, 1);
     const account = await accountFor(store, caller, readText(fields, "account"));
     const [facts, optedOut] = await Promise.all([
       carriers.facts(),
@@ -174,13 +173,6 @@ export function quoteViews({ store, catalogue, carriers }: ApiParts): View[] {
       read,
     },
   ];
-}
-
-function readParts(fields: ReturnType<typeof fieldsOf>): number {
-  const says = `must be a whole number from 1 to ${MAX_PARTS}`;
-  const parts = Number(readForm(fields, "parts", /^[0-9]{1,2}$/, says) ?? 1);
-  if (parts < 1 || parts > MAX_PARTS) throw badField("parts", says);
-  return parts;
 }
 
 function has({ scopes }: Account, scope: "balance" | "manage"): boolean {

@@ -8,10 +8,10 @@ import { notBeyond, seesAll } from "../beyond.ts";
 import { ApiError, ERROR_KINDS } from "../errors.ts";
 import type { Rejections } from "../operation.ts";
 import type { ApiParts } from "../parts.ts";
-import { fieldsOf, readText, readWord } from "../query.ts";
+import { type Fields, readText, readWord } from "../query.ts";
 import { maskAddress, maskBody } from "./masks.ts";
 import { BODY_OCTETS, MAX_OWN, type RequestRecord } from "./request-log.ts";
-import type { View } from "./view.ts";
+import { TRACKING, type View } from "./view.ts";
 
 const MAX_ITEMS = 100;
 const MAX_NAMES = 1_000;
@@ -122,7 +122,7 @@ export function requestViews({ store, settings, requestLog }: ApiParts): View[] 
   };
 
   /** Those that the caller asks for and may see. Whose nobody's are says nothing, so they are the operator's. */
-  const recordsFor = (caller: Account, fields: ReturnType<typeof fieldsOf>): RequestRecord[] => {
+  const recordsFor = (caller: Account, fields: Fields): RequestRecord[] => {
     if (readWord(fields, "whose", WHOSE) !== "nobody") return requestLog.of(caller.id);
     if (seesAll(caller)) return requestLog.nobodys();
     if (caller.kind === "operator") throw notBeyond();
@@ -136,8 +136,7 @@ export function requestViews({ store, settings, requestLog }: ApiParts): View[] 
     {
       name: "requests",
       summary: "The last requests of the account on this node",
-      auth: "account",
-      scope: "track",
+      ...TRACKING,
       query: Type.Object({
         which: Type.Optional(
           Type.String({ description: "all, or refused: also those of which messages were rejected." }),
@@ -146,8 +145,7 @@ export function requestViews({ store, settings, requestLog }: ApiParts): View[] 
         whose: Whose,
       }),
       answer: Requests,
-      async read(caller, query) {
-        const fields = fieldsOf(query);
+      async read(caller, fields) {
         const refusedOnly = readWord(fields, "which", WHICH) === "refused";
         const path = readText(fields, "path");
         const records = recordsFor(caller, fields)
@@ -162,12 +160,10 @@ export function requestViews({ store, settings, requestLog }: ApiParts): View[] 
     {
       name: "request",
       summary: "One of the last requests of the account on this node",
-      auth: "account",
-      scope: "track",
+      ...TRACKING,
       query: Type.Object({ id: Type.String(), whose: Whose }),
       answer: RequestDetail,
-      async read(caller, query) {
-        const fields = fieldsOf(query);
+      async read(caller, fields) {
         const id = readText(fields, "id");
         const record = recordsFor(caller, fields).find((one) => requestLog.idOf(one) === id);
         if (record === undefined)

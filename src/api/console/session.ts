@@ -79,7 +79,6 @@ export function consoleSessionOperations(api: Api, parts: ApiParts): void {
       checkOwnPage(request);
       await endSessions(request);
       setCookie(request, reply, null);
-      return reply.code(204).send();
     },
   );
 

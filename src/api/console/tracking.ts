@@ -12,11 +12,11 @@ import { notBeyond, seesAll } from "../beyond.ts";
 import { REPORT_ID } from "../dead-letters.ts";
 import { ApiError, badField } from "../errors.ts";
 import type { ApiParts } from "../parts.ts";
-import { fieldsOf, readForm, readText, readWord } from "../query.ts";
+import { readForm, readText, readWord } from "../query.ts";
 import { BulkProgress, type Progress, statusOf, totalOf } from "./bulk-progress.ts";
 import { isoTime, isoTimeOrNull } from "./schemas.ts";
 import * as schemas from "./tracking-schemas.ts";
-import type { View } from "./view.ts";
+import { TRACKING, type View } from "./view.ts";
 
 const PAGE_ITEMS = 50;
 /** Bulks looked at for a page where only those of one status are wanted. */
@@ -52,12 +52,10 @@ function bulkViews(parts: ApiParts): View[] {
     {
       name: "bulks",
       summary: "The account's bulks, newest first, and how far each is",
-      auth: "account",
-      scope: "track",
+      ...TRACKING,
       query: Type.Object({ status: Type.Optional(Type.String()), before: Before }),
       answer: schemas.BulkList,
-      async read({ id: accountId }, query) {
-        const fields = fieldsOf(query);
+      async read({ id: accountId }, fields) {
         const status = readWord(fields, "status", BULK_STATUSES);
         let before = readPosition(readText(fields, "before"));
         const found: ReturnType<typeof bulkItem>[] = [];
@@ -75,12 +73,11 @@ function bulkViews(parts: ApiParts): View[] {
     {
       name: "bulk",
       summary: "One bulk of the account, and how far it is",
-      auth: "account",
-      scope: "track",
+      ...TRACKING,
       query: Type.Object({ id: Type.String() }),
       answer: schemas.BulkItem,
-      async read({ id: accountId }, query) {
-        const bulkId = readText(fieldsOf(query), "id");
+      async read({ id: accountId }, fields) {
+        const bulkId = readText(fields, "id");
         if (bulkId === null) throw badField("id", "is missing: name a bulk");
         const bulk = await store.listedBulk({ accountId, bulkId });
         if (bulk === null) throw new ApiError("bulkNotFound");
@@ -128,12 +125,11 @@ function reportViews({ store }: ApiParts): View[] {
     {
       name: "reports",
       summary: "The hosts that do not take reports, and why",
-      auth: "account",
-      scope: "track",
+      ...TRACKING,
       query: Type.Object({ accountKey: AccountKey }),
       answer: schemas.HostList,
-      async read(caller, query) {
-        const accountKey = whose(caller, readText(fieldsOf(query), "accountKey"));
+      async read(caller, fields) {
+        const accountKey = whose(caller, readText(fields, "accountKey"));
         const hosts = await store.reportHosts({ accountKey, limit: MAX_HOSTS + 1 });
         return {
           hosts: hosts.slice(0, MAX_HOSTS).map(({ nextTryAtMs, failingSinceMs, last, ...host }) => ({
@@ -150,8 +146,7 @@ function reportViews({ store }: ApiParts): View[] {
     {
       name: "report-list",
       summary: "Reports that were not taken, newest first: dead letters, or those of a host that are tried again",
-      auth: "account",
-      scope: "track",
+      ...TRACKING,
       query: Type.Object({
         state: Type.String({ description: "dead or waiting." }),
         host: Type.Optional(Type.String({ description: "Needed for those that wait." })),
@@ -159,8 +154,7 @@ function reportViews({ store }: ApiParts): View[] {
         before: Before,
       }),
       answer: schemas.ReportList,
-      async read(caller, query) {
-        const fields = fieldsOf(query);
+      async read(caller, fields) {
         const state = readWord(fields, "state", ["dead", "waiting"]);
         const host = readText(fields, "host");
         const accountKey = whose(caller, readText(fields, "accountKey"));
@@ -179,12 +173,11 @@ function reportViews({ store }: ApiParts): View[] {
     {
       name: "report",
       summary: "One report that was not taken: what is sent, and every try",
-      auth: "account",
-      scope: "track",
+      ...TRACKING,
       query: Type.Object({ id: Type.String() }),
       answer: schemas.ReportView,
-      async read(caller, query) {
-        const id = readForm(fieldsOf(query), "id", REPORT_ID, "must be the id of a report");
+      async read(caller, fields) {
+        const id = readForm(fields, "id", REPORT_ID, "must be the id of a report");
         if (id === null) throw badField("id", "is missing: name a report");
         const report = await store.failedReport({ accountKey: whose(caller, null), id });
         if (report === null) throw new ApiError("notFound", "There is no such report, or its receiver has taken it.");
@@ -234,12 +227,11 @@ function incomingView({ store, catalogue }: ApiParts): View {
   return {
     name: "incoming",
     summary: "Messages from phones to the account's numbers, newest first, whether they were fetched or not",
-    auth: "account",
-    scope: "track",
+    ...TRACKING,
     query: Type.Object({ before: Before }),
     answer: schemas.IncomingList,
-    async read({ id: accountId, key }, query) {
-      const beforeKey = readForm(fieldsOf(query), "before", REPORT_ID, "must be what the page before gave as next");
+    async read({ id: accountId, key }, fields) {
+      const beforeKey = readForm(fields, "before", REPORT_ID, "must be what the page before gave as next");
       const messages = await store.listedIncoming({ accountId, beforeKey, limit: PAGE_ITEMS });
       return {
         messages: messages.map(({ receivedAtMs, binary, text, ...message }) => ({

@@ -6,9 +6,9 @@ import { badField } from "../errors.ts";
 import { type Api, operation } from "../operation.ts";
 import { actorOf } from "../operator/managing.ts";
 import type { ApiParts } from "../parts.ts";
-import { fieldsOf, readText, readWord } from "../query.ts";
+import { readText, readWord } from "../query.ts";
 import { isoTime, StringOrNull } from "./schemas.ts";
-import { VIEW_ROOT, type View } from "./view.ts";
+import { OPERATING, VIEW_ROOT, type View } from "./view.ts";
 
 const KINDS = ["receipts", "incoming", "quarantine"] as const;
 type Kind = (typeof KINDS)[number];
@@ -23,7 +23,6 @@ const LOOKED_THROUGH = 1_000;
 const MAX_ROWS = 100;
 const MAX_WORDS = 500;
 const MAX_IDS = 500;
-const OPERATOR = { tag: "Console", auth: "operator", scope: "manage" } as const;
 
 const Row = Type.Object({
   id: Type.String(),
@@ -105,7 +104,7 @@ export function unmatchedViews({ store }: ApiParts): View[] {
   return [
     {
       name: "unmatched",
-      ...OPERATOR,
+      ...OPERATING,
       summary: "See what matched nothing, and what the store refused, newest first",
       query: Type.Object({
         of: Type.Optional(Type.String({ description: `${KINDS.join(", ")}; receipts unless given.` })),
@@ -120,8 +119,7 @@ export function unmatchedViews({ store }: ApiParts): View[] {
         lookedThrough: Type.Integer(),
         results: Type.Array(Row),
       }),
-      read: async (_, query) => {
-        const fields = fieldsOf(query);
+      read: async (_, fields) => {
         const of = readWord(fields, "of", KINDS) ?? "receipts";
         const search = readText(fields, "search")?.toLowerCase() ?? null;
         const [receipts, incoming, { count: quarantine, promised }] = await Promise.all([
@@ -157,7 +155,7 @@ export function unmatchedOperations(api: Api, { store, clock }: ApiParts): void 
   api.post(
     `${VIEW_ROOT}unmatched/drop`,
     operation({
-      ...OPERATOR,
+      ...OPERATING,
       id: "consoleDropUnmatched",
       summary: "Drop what matched nothing, or was refused, and has been looked at",
       schema: { body: Discard },

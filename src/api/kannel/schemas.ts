@@ -41,7 +41,13 @@ const ANSWERS = {
   "5xx": plain("Temporal failure, try again later."),
 };
 
-const described = { tag: "Sending", auth: "kannel", scope: "send", alsoTakes: [...OTHER_NAMES.keys()] } as const;
+const described = {
+  tag: "Sending",
+  auth: "kannel",
+  scope: "send",
+  alsoTakes: [...OTHER_NAMES.keys()],
+  answer: Said,
+} as const;
 
 /** The same with plain text in place of JSON, and nothing checked by a schema. */
 function inPlainText<Options extends ReturnType<typeof operation>>(options: Options, schema: object) {

@@ -1,6 +1,6 @@
 /** Subscriptions of the OneAPI: where reports go of messages without a URL of their own, and where messages from phones go. */
 
-import type { FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyRequest } from "fastify";
 import { firstWord, inCapitals } from "../../message/incoming.ts";
 import type {
   Subscription,
@@ -293,9 +293,8 @@ export function subscriptionOperations(
     [`${INBOUND}/subscriptions`, "oneApiUnsubscribeFromInbound", "Delete a subscription, under its other path"],
   ] as const) {
     const described = operation({ id, summary, ...CHANGING, form: true });
-    const remove = async (request: FastifyRequest, reply: FastifyReply) => {
+    const remove = async (request: FastifyRequest) => {
       await change(request, { kind: "remove", id: idIn(request) });
-      return reply.code(204).send();
     };
     api.delete(`${path}/:id`, described, remove);
     for (const scheme of ["http", "https"])

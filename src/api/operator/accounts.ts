@@ -137,7 +137,7 @@ export function accountOperations(api: Api, { store, catalogue, clock, settings 
       summary: "Retire an account for good; what it did stays on record, and its balance goes where it is told",
       query: RetireQuery,
     }),
-    async (request, reply) => {
+    async (request) => {
       const fields = fieldsOf(request.query);
       const version = neededVersion(request, fields.version);
       const seen = { key: named(request, "key"), version };
@@ -149,7 +149,6 @@ export function accountOperations(api: Api, { store, catalogue, clock, settings 
         paidOut: readWord(fields, "paidOut", ["true", "false"]) === "true",
       };
       await orCurrent(accountAnswer, retireAccount(rules, managerOf(request, clock), seen, order));
-      return reply.code(204).send();
     },
   );
 }

@@ -39,10 +39,9 @@ export function apiKeyOperations(api: Api, parts: ApiParts): void {
   api.delete(
     "/operator/1/accounts/:key/api-keys/:id",
     operation({ ...MANAGER, id: "revokeAccountApiKey", summary: "Revoke an API key" }),
-    async (request, reply) => {
+    (request) => {
       const key = { id: named(request, "id"), accountKey: named(request, "key") };
-      await revokeApiKey(parts, managerOf(request, clock), key);
-      return reply.code(204).send();
+      return revokeApiKey(parts, managerOf(request, clock), key);
     },
   );
 }

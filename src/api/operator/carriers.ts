@@ -78,9 +78,6 @@ export function carrierOperations(api: Api, { store, clock }: ApiParts): void {
       id: "reconnectCarrier",
       summary: "Try those connections of a carrier that are not bound, on every node and at once",
     }),
-    async (request, reply) => {
-      await reconnectCarrier(store, { id: named(request, "id"), by: actorOf(request), atMs: clock.now() });
-      return reply.code(204).send();
-    },
+    (request) => reconnectCarrier(store, { id: named(request, "id"), by: actorOf(request), atMs: clock.now() }),
   );
 }

@@ -219,12 +219,11 @@ export function catalogueOperations(api: Api, parts: ApiParts): void {
     api.delete(
       onePath,
       operation({ ...OPERATOR, id: `delete${name}`, summary: `Delete ${one}`, query: VersionQuery }),
-      (request, reply) =>
+      (request) =>
         inTurn(request, async () => {
           const version = neededVersion(request, fieldsOf(request.query).version) ?? "any";
           const by = { by: actorOf(request), atMs: clock.now() };
           await orCurrent(shown, deleteItem(store, { ...itemIn(resource, request), version, ...by }));
-          return reply.code(204).send();
         }),
     );
   }

@@ -84,10 +84,9 @@ export function optOutOperations(api: Api, { store, clock }: ApiParts): void {
       api[method](
         `${path}/:number`,
         operation({ ...who, id: `${listed ? "add" : "remove"}${name}OptOut`, summary }),
-        async (request, reply) => {
+        async (request) => {
           const number = named(request, "number");
           await setOptOut(store, managerIn(request), ownerIn(request), { number, listed });
-          return reply.code(204).send();
         },
       );
     };
