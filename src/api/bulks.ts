@@ -5,12 +5,13 @@ import { tooFarAhead } from "../schedule/sending-time.ts";
 import type { Bulk, BulkChangeOutcome, BulkName, BulkStatus } from "../store/port/bulks.ts";
 import { ApiError, badField } from "./errors.ts";
 import { Mutex } from "./mutex.ts";
-import { type Api, accountOf, operation } from "./operation.ts";
+import { type Api, accountOf, operation, SENDING, TRACKING } from "./operation.ts";
 import { readStatusNumber } from "./ordinals.ts";
 import type { ApiParts } from "./parts.ts";
 import * as schemas from "./schemas.ts";
 
-const TAG = "Scheduled bulks";
+const SEEN = { tag: "Scheduled bulks", ...TRACKING } as const;
+const CHANGED = { tag: "Scheduled bulks", ...SENDING } as const;
 /** Messages looked at in one step where a bulk's status has to be worked out from them. */
 const PAGE_MESSAGES = 1_000;
 
@@ -21,11 +22,9 @@ export function bulkOperations(api: Api, { store, clock, settings }: ApiParts): 
   api.get(
     "/sms/1/bulks",
     operation({
-      tag: TAG,
+      ...SEEN,
       id: "getBulk",
       summary: "When a bulk is to be sent",
-      auth: "account",
-      scope: "track",
       schema: { querystring: schemas.BulkQuery },
       answer: schemas.BulkSchedule,
     }),
@@ -39,11 +38,9 @@ export function bulkOperations(api: Api, { store, clock, settings }: ApiParts): 
   api.put(
     "/sms/1/bulks",
     operation({
-      tag: TAG,
+      ...CHANGED,
       id: "moveBulk",
       summary: "Move a bulk to another time",
-      auth: "account",
-      scope: "send",
       schema: { querystring: schemas.BulkQuery, body: schemas.BulkMove },
       answer: schemas.BulkSchedule,
     }),
@@ -63,11 +60,9 @@ export function bulkOperations(api: Api, { store, clock, settings }: ApiParts): 
   api.get(
     "/sms/1/bulks/status",
     operation({
-      tag: TAG,
+      ...SEEN,
       id: "getBulkStatus",
       summary: "How far a bulk is",
-      auth: "account",
-      scope: "track",
       schema: { querystring: schemas.BulkQuery },
       answer: schemas.BulkState,
     }),
@@ -82,11 +77,9 @@ export function bulkOperations(api: Api, { store, clock, settings }: ApiParts): 
     "/sms/1/bulks/status",
     {
       ...operation({
-        tag: TAG,
+        ...CHANGED,
         id: "setBulkStatus",
         summary: "Pause a bulk, resume it or call it off",
-        auth: "account",
-        scope: "send",
         schema: { querystring: schemas.BulkQuery, body: schemas.BulkStatusChange },
         answer: schemas.BulkState,
       }),

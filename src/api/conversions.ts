@@ -3,7 +3,7 @@
 import { Type } from "../runtime/type.ts";
 import { ApiExceptionResponse } from "./error-schemas.ts";
 import { ApiError } from "./errors.ts";
-import { type Api, accountOf, operation } from "./operation.ts";
+import { type Api, accountOf, operation, TRACKING } from "./operation.ts";
 import type { ApiParts } from "./parts.ts";
 
 const MAX_ID_LENGTH = 200;
@@ -12,11 +12,10 @@ export function conversionOperations(api: Api, { store, clock }: ApiParts): void
   api.post(
     "/ct/1/log/end/:messageId",
     operation({
+      ...TRACKING,
       id: "endConversion",
       tag: "Tracking",
       summary: "Tell that a message brought what it was sent for",
-      auth: "account",
-      scope: "track",
       answer: Type.Object({ processKey: Type.String() }),
       errors: ApiExceptionResponse,
     }),

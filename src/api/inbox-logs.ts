@@ -8,7 +8,7 @@ import type { Store } from "../store/port/store.ts";
 import { ApiError } from "./errors.ts";
 import * as schemas from "./incoming-schemas.ts";
 import { Mutex } from "./mutex.ts";
-import { type Api, accountOf, operation } from "./operation.ts";
+import { type Api, accountOf, operation, TRACKING } from "./operation.ts";
 import type { ApiParts } from "./parts.ts";
 import { fieldsOf, readLimit, readMoment, readPhone, readText } from "./query.ts";
 
@@ -58,11 +58,10 @@ export function inboxLogOperations(api: Api, { store, settings }: ApiParts): voi
   api.get(
     "/sms/1/inbox/logs",
     operation({
+      ...TRACKING,
       id: "searchInbox",
       tag: "Receiving",
       summary: "Look up messages from phones, newest first, whether they were fetched or not",
-      auth: "account",
-      scope: "track",
       query: schemas.InboxLogQuery,
       answer: schemas.InboxLogResponse,
     }),

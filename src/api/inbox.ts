@@ -7,7 +7,7 @@ import type { Store } from "../store/port/store.ts";
 import { AGAIN_AFTER_MS, Confirmations } from "./confirmation.ts";
 import { InboxResponse } from "./incoming-schemas.ts";
 import { FETCHES_AT_A_TIME, Mutex } from "./mutex.ts";
-import { type Api, accountOf, operation } from "./operation.ts";
+import { type Api, accountOf, operation, TRACKING } from "./operation.ts";
 import type { ApiParts } from "./parts.ts";
 import { fieldsOf, readLimit, readPlatform } from "./query.ts";
 import { LimitQuery } from "./schemas.ts";
@@ -39,11 +39,10 @@ export function inboxOperations(api: Api, fetchIncoming: FetchIncoming): void {
     "/sms/1/inbox/reports",
     {
       ...operation({
+        ...TRACKING,
         tag: "Receiving",
         id: "fetchInbox",
         summary: "Fetch messages from phones that were not fetched before",
-        auth: "account",
-        scope: "track",
         query: Type.Object({ ...LimitQuery.properties, ...platform }),
         answer: InboxResponse,
       }),

@@ -11,7 +11,7 @@ import { ApiErrorResponse } from "./error-schemas.ts";
 import { ApiError, badField } from "./errors.ts";
 import { pageOfLogs, readCursor } from "./log-cursor.ts";
 import { Mutex } from "./mutex.ts";
-import { type Api, accountOf, operation } from "./operation.ts";
+import { type Api, accountOf, operation, TRACKING } from "./operation.ts";
 import type { ApiParts } from "./parts.ts";
 import {
   fieldsOf,
@@ -116,11 +116,10 @@ export function logOperations(api: Api, { clock }: ApiParts, { pages, newest }: 
   api.get(
     "/sms/1/logs",
     operation({
+      ...TRACKING,
       id: "searchLogs",
       tag: "Tracking",
       summary: "Look up what was sent, newest first",
-      auth: "account",
-      scope: "track",
       query: schemas.LogQuery,
       answer: schemas.LogResponse,
     }),
@@ -133,11 +132,10 @@ export function logOperations(api: Api, { clock }: ApiParts, { pages, newest }: 
   api.get(
     "/sms/3/logs",
     operation({
+      ...TRACKING,
       id: "searchLogsV3",
       tag: "Version 3",
       summary: "Look up what was sent, newest first",
-      auth: "account",
-      scope: "track",
       query: v3.LogQuery,
       answer: v3.LogResponse,
       errors: ApiErrorResponse,

@@ -117,6 +117,10 @@ const SECURITY: Readonly<Record<Auth, Record<string, string[]>[]>> = {
   known: [{ basic: [] }, { apiKey: [] }, { session: [] }],
 };
 
+/** Whom most operations are for: any account, and of its API keys those that are good for this. */
+export const SENDING = { auth: "account", scope: "send" } as const;
+export const TRACKING = { auth: "account", scope: "track" } as const;
+
 /** Of an operation without an answer. */
 function saysNothing(_: FastifyRequest, reply: FastifyReply, done: () => void): void {
   reply.code(204);

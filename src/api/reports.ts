@@ -15,7 +15,7 @@ import { AGAIN_AFTER_MS, Confirmations } from "./confirmation.ts";
 import { ApiErrorResponse } from "./error-schemas.ts";
 import { ApiError } from "./errors.ts";
 import { FETCHES_AT_A_TIME, Mutex } from "./mutex.ts";
-import { type Api, accountOf, operation } from "./operation.ts";
+import { type Api, accountOf, operation, TRACKING } from "./operation.ts";
 import type { ApiParts } from "./parts.ts";
 import { fieldsOf, readIds, readLimit, readPlatform } from "./query.ts";
 import * as schemas from "./tracking-schemas.ts";
@@ -94,8 +94,7 @@ export function reportOperations(api: Api, fetchReports: FetchReports): void {
   };
 
   const read = {
-    auth: "account",
-    scope: "track",
+    ...TRACKING,
     query: schemas.ReportQuery,
     summary: "Fetch delivery reports that were not fetched before",
   } as const;

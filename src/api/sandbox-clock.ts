@@ -6,10 +6,12 @@ import type { Account } from "../store/port/accounts.ts";
 import type { Store } from "../store/port/store.ts";
 import { seesAll } from "./beyond.ts";
 import { ApiError, badField } from "./errors.ts";
-import { type Api, accountOf, operation } from "./operation.ts";
+import { type Api, accountOf, operation, SENDING, TRACKING } from "./operation.ts";
 import type { SandboxPort } from "./parts.ts";
 import * as schemas from "./sandbox-schemas.ts";
 
+export const SANDBOX_SEEN = { tag: "Sandbox", ...TRACKING } as const;
+export const SANDBOX_CHANGED = { tag: "Sandbox", ...SENDING } as const;
 const UNIT_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 const DURATION = /^(\d{1,9})(s|m|h|d)$/;
 const MAX_JUMP_MS = 366 * UNIT_MS.d!;
@@ -29,11 +31,9 @@ export function clockOperations(api: Api, store: Pick<Store, "waitingUntil">, tr
   api.get(
     "/sandbox/1/clock",
     operation({
-      tag: "Sandbox",
+      ...SANDBOX_SEEN,
       id: "getSandboxClock",
       summary: "What time it is in the sandbox",
-      auth: "account",
-      scope: "track",
       answer: schemas.ClockAnswer,
     }),
     async () => answer(),
@@ -42,11 +42,9 @@ export function clockOperations(api: Api, store: Pick<Store, "waitingUntil">, tr
   api.put(
     "/sandbox/1/clock",
     operation({
-      tag: "Sandbox",
+      ...SANDBOX_CHANGED,
       id: "moveSandboxClock",
       summary: "Move the sandbox's clock forwards",
-      auth: "account",
-      scope: "send",
       schema: { body: schemas.ClockChange },
       answer: schemas.ClockJump,
     }),

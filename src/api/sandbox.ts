@@ -8,7 +8,7 @@ import { seesAll } from "./beyond.ts";
 import { ApiError, badField } from "./errors.ts";
 import { type Api, accountOf, operation } from "./operation.ts";
 import type { ApiParts, SandboxPort } from "./parts.ts";
-import { clockOperations } from "./sandbox-clock.ts";
+import { clockOperations, SANDBOX_CHANGED, SANDBOX_SEEN } from "./sandbox-clock.ts";
 import * as sandboxSchemas from "./sandbox-schemas.ts";
 import * as schemas from "./schemas.ts";
 
@@ -23,11 +23,9 @@ export function sandboxOperations(api: Api, { store }: ApiParts, { write, networ
   api.post(
     "/sandbox/1/incoming",
     operation({
-      tag: "Sandbox",
+      ...SANDBOX_CHANGED,
       id: "writeFromPhone",
       summary: "Let a simulated phone write to a number",
-      auth: "account",
-      scope: "send",
       schema: { body: schemas.WriteRequest },
     }),
     async ({ body }) => {
@@ -46,11 +44,9 @@ export function sandboxOperations(api: Api, { store }: ApiParts, { write, networ
   api.put(
     "/sandbox/1/phones/:number",
     operation({
-      tag: "Sandbox",
+      ...SANDBOX_CHANGED,
       id: "setPhone",
       summary: "Switch a simulated phone on or off, or let it be full, abroad or unknown",
-      auth: "account",
-      scope: "send",
       schema: { body: sandboxSchemas.PhoneChange },
       answer: sandboxSchemas.PhoneSetting,
     }),
@@ -65,11 +61,9 @@ export function sandboxOperations(api: Api, { store }: ApiParts, { write, networ
   api.get(
     "/sandbox/1/network",
     operation({
-      tag: "Sandbox",
+      ...SANDBOX_SEEN,
       id: "getNetwork",
       summary: "The faults of the simulated network",
-      auth: "account",
-      scope: "track",
       answer: sandboxSchemas.NetworkSwitches,
     }),
     () => network("faults", null),
@@ -78,11 +72,9 @@ export function sandboxOperations(api: Api, { store }: ApiParts, { write, networ
   api.put(
     "/sandbox/1/network",
     operation({
-      tag: "Sandbox",
+      ...SANDBOX_CHANGED,
       id: "setNetwork",
       summary: "Set the faults of the simulated network; what is left out is off",
-      auth: "account",
-      scope: "send",
       schema: { body: sandboxSchemas.NetworkChange },
       answer: sandboxSchemas.NetworkSwitches,
     }),

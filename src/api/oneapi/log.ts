@@ -3,6 +3,7 @@
  * millisecond are never told in part: those that do not fit as a whole come with the next request.
  */
 
+import { ALL_MESSAGES } from "../../admin/messages.ts";
 import { unitsOf } from "../../reports/rendering/report-item.ts";
 import { once } from "../../runtime/lazy.ts";
 import { formatDateTime } from "../../schedule/date-time.ts";
@@ -15,6 +16,7 @@ import type { LogSearcher } from "../logs.ts";
 import { type Api, operation } from "../operation.ts";
 import type { ApiParts } from "../parts.ts";
 import { fieldsOf, readIds, readMoment } from "../query.ts";
+import { ONE_API } from "./fields.ts";
 import * as schemas from "./schemas.ts";
 
 const LOG_MS = 48 * 3_600_000;
@@ -77,11 +79,9 @@ export function logOperation(api: Api, { clock }: ApiParts, logs: LogSearcher): 
   api.get(
     "/2/messaging/outbound/logs",
     operation({
+      ...ONE_API,
       id: "oneApiLogs",
-      tag: "OneAPI",
       summary: "Look up what was sent, newest first",
-      auth: "account",
-      scope: "track",
       query: schemas.LogQuery,
       answer: schemas.LogList,
     }),
@@ -91,10 +91,10 @@ export function logOperation(api: Api, { clock }: ApiParts, logs: LogSearcher): 
       const sinceMs = readMoment(fields, "from") ?? clock.now() - LOG_MS;
       const toMs = readMoment(fields, "to");
       const filter = {
-        ...{ from: null, to: null, bulkIds: null, statusIds: null, mcc: null, mnc: null, platform: null },
+        ...ALL_MESSAGES,
         messageIds: readIds(fields, "messageId"),
         sinceMs,
-        untilMs: toMs === null ? Number.MAX_SAFE_INTEGER : toMs - 1,
+        untilMs: toMs === null ? ALL_MESSAGES.untilMs : toMs - 1,
       };
       let found = await logs.newest(request, { ...filter, limit: PAGE + 1 }, ["from", "to"]);
       let shown = wholeMoments(found, PAGE);

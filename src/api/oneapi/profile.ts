@@ -6,10 +6,11 @@ import { PROFILE_NUMBERS, PROFILE_TEXTS, type Profile } from "../../message/prof
 import { microsToNumber } from "../../money/amounts.ts";
 import { currencyNumber, currencySymbol } from "../../money/currencies.ts";
 import { isUsername, isUsernameOf } from "../../store/names.ts";
-import type { Account } from "../../store/port/accounts.ts";
+import type { Account, ManagedAccount } from "../../store/port/accounts.ts";
+import { mayLookBeyond } from "../beyond.ts";
 import { ApiError, badField } from "../errors.ts";
 import { type Api, accountOf, operation } from "../operation.ts";
-import { named } from "../operator/managing.ts";
+import { named, pageOf } from "../operator/managing.ts";
 import { bodyFields, type Fields, queryFields } from "../parameters.ts";
 import type { ApiParts } from "../parts.ts";
 import { fieldsOf, MAX_LIMIT, readLimit, readText } from "../query.ts";
@@ -83,9 +84,8 @@ export function profileOperations(api: Api, { store }: ApiParts): void {
     "/1/customerProfile/balance",
     operation({
       id: "oneApiBalance",
-      tag: "OneAPI",
+      ...ANY_KEY,
       summary: "Ask for the balance",
-      auth: "account",
       scope: "balance",
       answer: schemas.Balance,
     }),
@@ -108,9 +108,8 @@ export function profileOperations(api: Api, { store }: ApiParts): void {
     "/1/customerProfile",
     operation({
       id: "oneApiChangeProfile",
-      tag: "OneAPI",
+      ...ANY_KEY,
       summary: "Say who you are",
-      auth: "account",
       scope: "manage",
       form: true,
       takes: schemas.ProfileChange,
@@ -157,7 +156,7 @@ export function profileOperations(api: Api, { store }: ApiParts): void {
       const caller = accountOf(request);
       const id = named(request, "id");
       if (id === String(caller.id)) return (await ownProfiles(request))[0];
-      const accountId = /^\d{1,15}$/.test(id) && caller.kind !== "client" && mayManage(caller) ? Number(id) : null;
+      const accountId = /^\d{1,15}$/.test(id) && mayLookBeyond(caller) ? Number(id) : null;
       const tenant = tenantOf({ account: caller });
       const found = accountId === null ? null : await store.profile({ ...tenant, accountId });
       const account = found === null ? null : await store.account({ ...tenant, key: found.key });
@@ -187,11 +186,9 @@ export function profileOperations(api: Api, { store }: ApiParts): void {
         afterKey: readText(fields, "after"),
         limit: limit + 1,
       });
-      const shown = found.slice(0, limit);
-      return {
-        clients: shown.map((account) => profileOf(account, account.usernames[0] ?? "", {})),
-        next: found.length > limit ? shown.at(-1)!.key : null,
-      };
+      const show = (account: ManagedAccount) => profileOf(account, account.usernames[0] ?? "", {});
+      const { results: clients, next } = pageOf(found, limit, ({ key }) => key, show);
+      return { clients, next };
     },
   );
 
@@ -199,9 +196,8 @@ export function profileOperations(api: Api, { store }: ApiParts): void {
     "/1/customerProfile/username/check",
     operation({
       id: "oneApiUsernameCheck",
-      tag: "OneAPI",
+      ...ANY_KEY,
       summary: "Ask whether you could make a user of this name",
-      auth: "account",
       scope: "manage",
       query: schemas.UsernameQuery,
       answer: schemas.UsernameCheck,
@@ -224,11 +220,6 @@ export function profileOperations(api: Api, { store }: ApiParts): void {
         throw new ApiError("forbidden", "Nobody can sign up here: ask whoever runs this service for an account.");
       },
     );
-}
-
-/** An API key looks at others only if it was made for that. */
-function mayManage({ scopes }: Account): boolean {
-  return scopes === null || scopes.includes("manage");
 }
 
 /** Whether the caller makes users, and of such names: whoever does not learns nothing of anybody's. */

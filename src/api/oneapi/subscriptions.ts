@@ -18,6 +18,7 @@ import type { ApiParts } from "../parts.ts";
 import type { Uncalled } from "../uncalled.ts";
 import {
   bareAddress,
+  ONE_API,
   OTHER_CORRELATOR,
   readCallbackData,
   readCorrelator,
@@ -33,9 +34,8 @@ const MAX_CRITERIA = 64;
 /** Longer than any id. */
 const MAX_ID = 2_048;
 
-const COMMON = { tag: "OneAPI", auth: "account", scope: "track" } as const;
 /** They decide where reports and messages go. */
-const CHANGING = { ...COMMON, scope: "manage" } as const;
+const CHANGING = { ...ONE_API, scope: "manage" } as const;
 const OUTBOUND = "/1/smsmessaging/outbound";
 const INBOUND = "/1/smsmessaging/inbound";
 
@@ -182,7 +182,7 @@ export function subscriptionOperations(
     operation({
       id: "oneApiReportSubscriptions",
       summary: "List your subscriptions to reports",
-      ...COMMON,
+      ...ONE_API,
       answer: schemas.DeliverySubscriptions,
     }),
     async (request) => ({ deliveryReceiptSubscriptions: ownOf(request, "delivery").map(deliveryAnswer) }),
@@ -192,7 +192,7 @@ export function subscriptionOperations(
     operation({
       id: "oneApiReportSubscriptionsOfSender",
       summary: "List your subscriptions to reports of a sender's messages",
-      ...COMMON,
+      ...ONE_API,
       answer: schemas.DeliverySubscriptions,
     }),
     async (request) => {
@@ -206,7 +206,7 @@ export function subscriptionOperations(
     operation({
       id: "oneApiReportSubscription",
       summary: "Look at a subscription to reports",
-      ...COMMON,
+      ...ONE_API,
       answer: schemas.OneDeliverySubscription,
     }),
     async (request) => ({ deliveryReceiptSubscription: deliveryAnswer(oneOf(request, "delivery")) }),
@@ -265,7 +265,7 @@ export function subscriptionOperations(
     operation({
       id: "oneApiInboundSubscriptions",
       summary: "List your subscriptions to messages from phones",
-      ...COMMON,
+      ...ONE_API,
       query: schemas.PageQuery,
       answer: schemas.InboundSubscriptions,
     }),
@@ -281,7 +281,7 @@ export function subscriptionOperations(
     operation({
       id: "oneApiInboundSubscription",
       summary: "Look at a subscription to messages from phones",
-      ...COMMON,
+      ...ONE_API,
       answer: schemas.OneInboundSubscription,
     }),
     async (request) => ({ subscription: inboundAnswer(oneOf(request, "inbound")) }),
