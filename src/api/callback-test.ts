@@ -6,7 +6,7 @@ import { MAX_URL_LENGTH, urlProblem } from "../runtime/urls.ts";
 import { badField, tooMany } from "./errors.ts";
 import { type Api, accountOf, operation } from "./operation.ts";
 import type { ApiParts } from "./parts.ts";
-import { TextOrNull } from "./schemas.ts";
+import { OneOf, Text, TextOrNull } from "./shapes.ts";
 
 /** An account's, in a minute. */
 const MAX_TESTS = 20;
@@ -17,13 +17,7 @@ const MAX_UNDER_WAY = 10;
 const CallbackTestRequest = Type.Object(
   {
     url: Type.String({ maxLength: MAX_URL_LENGTH, description: "Where the sample goes: absolute, http or https." }),
-    contentType: Type.Optional(
-      Type.Unsafe<"application/json" | "application/xml">({
-        type: "string",
-        enum: ["application/json", "application/xml"],
-        description: "application/json unless given.",
-      }),
-    ),
+    contentType: Type.Optional(OneOf(["application/json", "application/xml"], "application/json unless given.")),
   },
   { additionalProperties: false },
 );
@@ -35,7 +29,7 @@ const CallbackTestAnswer = Type.Object({
       Type.Object({
         status: Type.Integer(),
         headers: Headers,
-        body: Type.String({ description: "Its beginning, at most 1,000 octets." }),
+        body: Text("Its beginning, at most 1,000 octets."),
       }),
       Type.Null(),
     ],

@@ -20,6 +20,7 @@ import { type Api, accountOf, operation } from "./operation.ts";
 import { managerOf, named } from "./operator/managing.ts";
 import { hashInTurn, PasswordAnswer, PasswordText } from "./operator/passwords.ts";
 import type { ApiParts } from "./parts.ts";
+import { Text } from "./shapes.ts";
 
 const TAG = "Account";
 /** For passwords, sessions, and API keys of any scope. */
@@ -38,7 +39,7 @@ const PasswordChange = Type.Object(
   { additionalProperties: false },
 );
 const CallbackSecretAnswer = Type.Object({
-  callbackSecret: Type.String({ description: "With which reports are signed, beside the one before. Shown only now." }),
+  callbackSecret: Text("With which reports are signed, beside the one before. Shown only now."),
 });
 
 export function credentialOperations(api: Api, parts: ApiParts): void {

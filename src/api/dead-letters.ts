@@ -12,6 +12,7 @@ import { OPERATOR } from "./operator/managing.ts";
 import type { ApiParts } from "./parts.ts";
 import { DEFAULT_LIMIT, fieldsOf, MAX_LIMIT, readForm, readLimit, readMoment, readText } from "./query.ts";
 import * as schemas from "./schemas.ts";
+import { OptionalFlag, OptionalText } from "./shapes.ts";
 
 /** Changed in one call by a filter: some milliseconds of the store's time. */
 const STEP_REPORTS = 1_000;
@@ -26,9 +27,9 @@ const OWN = { tag: "Reports", auth: "account", scope: "track" } as const;
 
 const LetterQuery = {
   url: Type.Optional(Type.String()),
-  host: Type.Optional(Type.String({ description: "Scheme, name and port, such as https://example.com." })),
-  since: Type.Optional(Type.String({ description: "Only reports made then or later." })),
-  before: Type.Optional(Type.String({ description: "The id of the last one of the page before." })),
+  host: OptionalText("Scheme, name and port, such as https://example.com."),
+  since: OptionalText("Only reports made then or later."),
+  before: OptionalText("The id of the last one of the page before."),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_LIMIT, default: DEFAULT_LIMIT })),
 };
 const AccountKey = Type.Optional(Type.String({ maxLength: 64 }));
@@ -41,7 +42,7 @@ const Which = {
   url: Type.Optional(Type.String({ maxLength: MAX_URL })),
   host: Type.Optional(Type.String({ maxLength: MAX_URL })),
   since: Type.Optional(Type.String({ maxLength: 64, description: "Only reports made then or later." })),
-  all: Type.Optional(Type.Boolean({ description: "Needed to replay without any other filter." })),
+  all: OptionalFlag("Needed to replay without any other filter."),
   after: After,
 };
 const ReplayRequest = Type.Object(Which);

@@ -18,6 +18,7 @@ import { ApiError, badField } from "./errors.ts";
 import { type Api, accountOf } from "./operation.ts";
 import type { ApiParts } from "./parts.ts";
 import { fieldsOf, readList, readText } from "./query.ts";
+import { OptionalText } from "./shapes.ts";
 
 /** What a reader that is slow has not taken yet; what comes beyond is missed. */
 const MAX_WAITING = 2_000;
@@ -26,8 +27,8 @@ const MAX_NAMES = 10_000;
 
 /** Hidden from /docs, and so here for the names of its fields alone. */
 const Query = Type.Object({
-  account: Type.Optional(Type.String({ description: "For operators and resellers: whose messages." })),
-  events: Type.Optional(Type.String({ description: "Only events of these kinds, separated by commas." })),
+  account: OptionalText("For operators and resellers: whose messages."),
+  events: OptionalText("Only events of these kinds, separated by commas."),
 });
 
 interface Wish {

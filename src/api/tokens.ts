@@ -10,8 +10,8 @@ import { openSession, readCode } from "./login.ts";
 import { type Api, operation } from "./operation.ts";
 import { bodyFields, queryFields } from "./parameters.ts";
 import type { ApiParts } from "./parts.ts";
-import { optional } from "./schemas.ts";
 import { LOGIN_OCTETS } from "./session.ts";
+import { OneOf, OptionalText, Text, Whole } from "./shapes.ts";
 
 /** The family's names of scopes, and what they are here. Its word for sending includes the reports of what was sent. */
 const FAMILY_SCOPES: Readonly<Record<string, readonly Scope[]>> = {
@@ -28,19 +28,17 @@ const MAX_SCOPES = 20;
 
 const TokenRequest = Type.Object(
   {
-    client_id: Type.String({ description: "The username." }),
-    client_secret: Type.String({ description: "The password." }),
-    grant_type: Type.Unsafe<string>({ type: "string", enum: ["client_credentials"] }),
-    scope: optional(
-      Type.String({ description: "What the token is for, separated by spaces; everything unless given." }),
-    ),
+    client_id: Text("The username."),
+    client_secret: Text("The password."),
+    grant_type: OneOf(["client_credentials"]),
+    scope: OptionalText("What the token is for, separated by spaces; everything unless given."),
   },
   { description: "As a form; or in the query." },
 );
 
 const TokenResponse = Type.Object({
-  access_token: Type.String({ description: "For Authorization: Bearer …" }),
-  expires_in: Type.Integer({ description: "Seconds." }),
+  access_token: Text("For Authorization: Bearer …"),
+  expires_in: Whole("Seconds."),
   token_type: Type.String(),
 });
 

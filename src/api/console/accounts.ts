@@ -11,7 +11,7 @@ import type { AccountKind, ManagedAccount } from "../../store/port/accounts.ts";
 import { badField } from "../errors.ts";
 import type { ApiParts } from "../parts.ts";
 import { readText, readWord } from "../query.ts";
-import { TextOrNull } from "../schemas.ts";
+import { OptionalText, Text, TextOrNull } from "../shapes.ts";
 import type { View } from "./view.ts";
 
 const KINDS = ["client", "reseller", "operator"] as const satisfies readonly AccountKind[];
@@ -29,7 +29,7 @@ const Answer = Type.Object({
   results: Type.Array(
     Type.Object({
       key: Type.String(),
-      kind: Type.String({ description: "client, reseller or operator." }),
+      kind: Text("client, reseller or operator."),
       parent: TextOrNull("The reseller whose client it is."),
       usernames: Type.Array(Type.String(), { description: "The first of them." }),
       currency: Type.String(),
@@ -38,17 +38,17 @@ const Answer = Type.Object({
       ratePlan: Type.String(),
       suspended: Type.Boolean(),
       retired: Type.Boolean(),
-      createdAt: Type.String({ description: "ISO 8601." }),
+      createdAt: Text("ISO 8601."),
     }),
   ),
   next: TextOrNull("Give it as after for the next page; null on the last one."),
 });
 const Query = Type.Object({
-  search: Type.Optional(Type.String({ description: "A part of a key or of a username, in any letter case." })),
-  kind: Type.Optional(Type.String({ description: "client, reseller or operator." })),
+  search: OptionalText("A part of a key or of a username, in any letter case."),
+  kind: OptionalText("client, reseller or operator."),
   suspended: Type.Optional(Type.Boolean()),
-  parent: Type.Optional(Type.String({ description: "Clients of this reseller." })),
-  after: Type.Optional(Type.String({ description: "What the page before gave as next." })),
+  parent: OptionalText("Clients of this reseller."),
+  after: OptionalText("What the page before gave as next."),
 });
 
 const RatePlans = Type.Object({

@@ -9,6 +9,7 @@ import { type Api, operation } from "../operation.ts";
 import { named } from "../operator/managing.ts";
 import type { ApiParts } from "../parts.ts";
 import { readText } from "../query.ts";
+import { OneOf, Text, Whole } from "../shapes.ts";
 import { carrierFields } from "./carrier-fields.ts";
 import { whyDown } from "./carrier-findings.ts";
 import { KEPT_SAMPLES } from "./health.ts";
@@ -26,17 +27,15 @@ const HISTORY_POINTS = 180;
 const CarrierRow = Type.Object({
   id: Type.String(),
   kind: Type.String(),
-  state: Type.Unsafe<"up" | "slow" | "sick" | "down" | "elsewhere">({
-    type: "string",
-    enum: ["up", "slow", "sick", "down", "elsewhere"],
-    description:
-      "slow, sick: it is up, and hardly takes any messages; from sick on they take another carrier. elsewhere: this node does not serve it, and another one may.",
-  }),
+  state: OneOf(
+    ["up", "slow", "sick", "down", "elsewhere"],
+    "slow, sick: it is up, and hardly takes any messages; from sick on they take another carrier. elsewhere: this node does not serve it, and another one may.",
+  ),
   since: StringOrNull,
   why: StringOrNull,
-  bound: Type.Integer({ description: "Connections that are bound, of those that this node may have." }),
+  bound: Whole("Connections that are bound, of those that this node may have."),
   connections: Type.Integer(),
-  binds: Type.Integer({ description: "Connections that are allowed, for all nodes together." }),
+  binds: Whole("Connections that are allowed, for all nodes together."),
   nodes: Type.Array(Type.Object({ name: Type.String(), binds: Type.Integer(), isSelf: Type.Boolean() }), {
     description: "How the nodes share them, where there are several nodes.",
   }),
@@ -140,7 +139,7 @@ export function carrierViews({ health, catalogue }: ApiParts): View[] {
       ...OPERATING,
       summary: "See the carriers as they are now",
       answer: Type.Object({
-        node: Type.String({ description: "The node that answers: what is counted is its own." }),
+        node: Text("The node that answers: what is counted is its own."),
         count: Type.Integer(),
         results: Type.Array(CarrierRow),
       }),

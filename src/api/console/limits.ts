@@ -5,6 +5,7 @@ import { Type } from "../../runtime/type.ts";
 import type { Settings } from "../../settings/settings.ts";
 import type { AccountLimits } from "../../store/port/accounts.ts";
 import type { ApiParts } from "../parts.ts";
+import { Flag } from "../shapes.ts";
 import { MONEY, type View } from "./view.ts";
 
 const orNull = (description: string) => Type.Union([Type.Integer(), Type.Null()], { description });
@@ -13,7 +14,7 @@ const Answer = Type.Object({
     Type.Object({
       name: Type.String(),
       most: orNull("Null for no limit."),
-      own: Type.Boolean({ description: "Whether it is the account's own, and not the service's." }),
+      own: Flag("Whether it is the account's own, and not the service's."),
       used: orNull("How much of it is in use; null where that changes from one moment to the next."),
     }),
   ),

@@ -6,28 +6,25 @@ import { VERSION } from "../../runtime/version.ts";
 import { type Account, SCOPES } from "../../store/port/accounts.ts";
 import { isFactorRequired } from "../auth.ts";
 import type { ApiParts } from "../parts.ts";
+import { Flag, Text, Whole } from "../shapes.ts";
 import type { View } from "./view.ts";
 
 const Me = Type.Object({
   accountKey: Type.String(),
-  kind: Type.String({ description: "client, reseller or operator." }),
+  kind: Text("client, reseller or operator."),
   username: Type.String(),
   currency: Type.String(),
-  balance: Type.String({ description: "A decimal." }),
-  creditLimit: Type.String({ description: "A decimal." }),
+  balance: Text("A decimal."),
+  creditLimit: Text("A decimal."),
   scopes: Type.Array(Type.String(), { description: "What the account may do." }),
   sandbox: Type.Boolean(),
   version: Type.String(),
   secondFactor: Type.Object({
     enabled: Type.Boolean(),
-    required: Type.Boolean({
-      description: "Whether this installation asks for one: without it nothing else is answered.",
-    }),
+    required: Flag("Whether this installation asks for one: without it nothing else is answered."),
   }),
-  passwordOfReseller: Type.Boolean({
-    description: "Whether the reseller knows the password: then it should be changed.",
-  }),
-  clockOffsetMs: Type.Integer({ description: "By how much the sandbox's clock was moved." }),
+  passwordOfReseller: Flag("Whether the reseller knows the password: then it should be changed."),
+  clockOffsetMs: Whole("By how much the sandbox's clock was moved."),
 });
 
 export function meViews(parts: ApiParts): View[] {

@@ -12,6 +12,7 @@ import { mayLookBeyond, notBeyond, seesAll } from "../beyond.ts";
 import { ApiError, badField } from "../errors.ts";
 import type { ApiParts } from "../parts.ts";
 import { type Fields, readForm, readText, readWhole } from "../query.ts";
+import { OptionalText, OptionalWhole } from "../shapes.ts";
 import { MessageCounts, type MessageItem, MessageList, type StateWord } from "./message-schemas.ts";
 import { MAX_SEARCH_LENGTH, type MessageTerms, readMessageSearch, SearchProblem } from "./message-search.ts";
 import { isoTime, isoTimeOrNull } from "./schemas.ts";
@@ -32,14 +33,10 @@ const MessagesQuery = Type.Object({
   q: Type.Optional(
     Type.String({ maxLength: MAX_SEARCH_LENGTH, description: "The search; docs/console.md has its words." }),
   ),
-  account: Type.Optional(
-    Type.String({ description: "For operators and resellers: whose messages. The same as account: in the search." }),
-  ),
-  after: Type.Optional(Type.String({ description: "What the page before gave as next." })),
+  account: OptionalText("For operators and resellers: whose messages. The same as account: in the search."),
+  after: OptionalText("What the page before gave as next."),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_LIMIT, default: DEFAULT_LIMIT })),
-  zone: Type.Optional(
-    Type.Integer({ description: "The reader's zone in minutes east of UTC: today and 14:00 are by it." }),
-  ),
+  zone: OptionalWhole("The reader's zone in minutes east of UTC: today and 14:00 are by it."),
 });
 
 export function messagesViews(parts: ApiParts): View[] {

@@ -10,7 +10,7 @@ import { mayLookBeyond, notBeyond } from "../beyond.ts";
 import { ApiError } from "../errors.ts";
 import type { ApiParts } from "../parts.ts";
 import { type Fields, readForm, readText, readWhole } from "../query.ts";
-import { TextOrNull } from "../schemas.ts";
+import { Flag, OptionalText, Text, TextOrNull, Whole } from "../shapes.ts";
 import { RunningTotals } from "./running-totals.ts";
 import { isoTime } from "./schemas.ts";
 import { MONEY, type View } from "./view.ts";
@@ -35,9 +35,9 @@ const MAX_GROUPS = 250;
 const NEWEST: PostingPosition = { atMs: Number.MAX_SAFE_INTEGER, id: Number.MAX_SAFE_INTEGER };
 const MAX_DESCRIPTION = 255;
 
-const Moment = Type.String({ description: "ISO 8601." });
-const Amount = Type.String({ description: "A decimal, in the account's currency." });
-const Complete = Type.Boolean({ description: "False while more of the past is being added up." });
+const Moment = Text("ISO 8601.");
+const Amount = Text("A decimal, in the account's currency.");
+const Complete = Flag("False while more of the past is being added up.");
 const PeriodQuery = Type.Object({
   days: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_DAYS, default: DEFAULT_DAYS })),
 });
@@ -50,8 +50,8 @@ const HistoryAnswer = Type.Object({
   points: Type.Array(
     Type.Object({
       at: Moment,
-      balance: Type.String({ description: "At that moment." }),
-      charged: Type.String({ description: "From then until the next point." }),
+      balance: Text("At that moment."),
+      charged: Text("From then until the next point."),
       refunded: Type.String(),
       funded: Type.String(),
     }),
@@ -63,11 +63,11 @@ const CostsAnswer = Type.Object({
   currency: Type.String(),
   since: Moment,
   complete: Complete,
-  keptDays: Type.Integer({ description: "How long messages are kept; 0 for always." }),
+  keptDays: Whole("How long messages are kept; 0 for always."),
   ...counted,
   countries: Type.Array(Type.Object({ country: TextOrNull("ISO 3166-1; null where it is not known."), ...counted })),
   carriers: Type.Array(Type.Object({ carrier: Type.String(), ...counted })),
-  days: Type.Array(Type.Object({ day: Type.String({ description: "In UTC, such as 2026-02-12." }), ...counted })),
+  days: Type.Array(Type.Object({ day: Text("In UTC, such as 2026-02-12."), ...counted })),
 });
 
 const StatementAnswer = Type.Object({
@@ -78,9 +78,9 @@ const StatementAnswer = Type.Object({
     Type.Object({
       id: Type.String(),
       at: Moment,
-      kind: Type.String({ description: "charge, refund or funds." }),
-      amount: Type.String({ description: "What the balance changed by." }),
-      balance: Type.String({ description: "After it." }),
+      kind: Text("charge, refund or funds."),
+      amount: Text("What the balance changed by."),
+      balance: Text("After it."),
       messageId: TextOrNull("The message that a refund is for, or the first of those that a charge is for."),
       smsCount: Type.Union([Type.Integer(), Type.Null()]),
       description: TextOrNull("What was said when funds were added."),
@@ -89,8 +89,8 @@ const StatementAnswer = Type.Object({
   next: TextOrNull("Give it as after for older ones; null where there are none."),
 });
 const StatementQuery = Type.Object({
-  account: Type.Optional(Type.String({ description: "For managers: the key of another account than their own." })),
-  after: Type.Optional(Type.String({ description: "What the page before gave as next." })),
+  account: OptionalText("For managers: the key of another account than their own."),
+  after: OptionalText("What the page before gave as next."),
 });
 
 export function moneyViews({ store, clock, settings }: ApiParts): View[] {

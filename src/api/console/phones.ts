@@ -7,7 +7,7 @@ import { readText } from "../query.ts";
 import { readNumber, viewerOf } from "../sandbox.ts";
 import { seenBy } from "../sandbox-clock.ts";
 import { NetworkSwitches, PhoneStateWord } from "../sandbox-schemas.ts";
-import { orNull } from "../schemas.ts";
+import { Flag, OneOf, orNull, Text, Whole } from "../shapes.ts";
 import { TRACKING, type View } from "./view.ts";
 
 const MAX_PHONES = 100;
@@ -19,17 +19,17 @@ const PHONE_CHARACTERS = 2_000;
 const EVER_MS = 8_640_000_000_000_000;
 
 const MessageOnPhone = Type.Object({
-  place: Type.Integer({ description: "Counts the messages of the whole network." }),
-  direction: Type.Unsafe<string>({ type: "string", enum: ["received", "written"] }),
-  peer: Type.String({ description: "The sender that the phone shows, or the number that it wrote to." }),
-  text: Type.String({ description: "Of what is no text, its hex." }),
-  clipped: Type.Boolean({ description: "There is more of the text." }),
+  place: Whole("Counts the messages of the whole network."),
+  direction: OneOf(["received", "written"]),
+  peer: Text("The sender that the phone shows, or the number that it wrote to."),
+  text: Text("Of what is no text, its hex."),
+  clipped: Flag("There is more of the text."),
   binary: Type.Boolean(),
   dataCoding: orNull(Type.Integer()),
   flash: Type.Boolean(),
   parts: Type.Integer(),
   at: Type.String(),
-  messageKey: orNull(Type.String({ description: "Of the message that brought it." })),
+  messageKey: orNull(Text("Of the message that brought it.")),
 });
 
 const PhonesAnswer = Type.Object({
@@ -41,7 +41,7 @@ const PhonesAnswer = Type.Object({
       last: orNull(MessageOnPhone),
     }),
   ),
-  more: Type.Boolean({ description: "There are others, which were used longer ago." }),
+  more: Flag("There are others, which were used longer ago."),
 });
 
 const PhoneAnswer = Type.Object({
@@ -56,7 +56,7 @@ const SandboxAnswer = Type.Object({
   clock: orNull(
     Type.Object({
       offsetMs: Type.Integer(),
-      nextMessageAt: orNull(Type.String({ description: "When the next scheduled message is due." })),
+      nextMessageAt: orNull(Text("When the next scheduled message is due.")),
     }),
   ),
 });
@@ -98,7 +98,7 @@ export function phoneViews({ sandbox, store, catalogue }: ApiParts): View[] {
       name: "phone",
       summary: "What a simulated phone shows of this account's messages",
       ...TRACKING,
-      query: Type.Object({ number: Type.String({ description: "4 to 15 digits." }) }),
+      query: Type.Object({ number: Text("4 to 15 digits.") }),
       answer: PhoneAnswer,
       async read(caller, fields) {
         const number = readNumber("number", readText(fields, "number") ?? "");

@@ -15,7 +15,7 @@ import { mayLookBeyond } from "../beyond.ts";
 import { ApiError, badField } from "../errors.ts";
 import type { ApiParts } from "../parts.ts";
 import { readList, readText, readWhole, readWord } from "../query.ts";
-import { orNull, TextOrNull } from "../schemas.ts";
+import { Flag, OneOf, OptionalText, orNull, Text, TextOrNull, Whole } from "../shapes.ts";
 import type { View } from "./view.ts";
 
 /** Numbers that one question may be about. A longer list is asked about by its first ones. */
@@ -27,32 +27,24 @@ const MAX_CARRIERS = 20;
 /** Longer ones are no numbers, and are not told whole. */
 const MAX_NUMBER_LENGTH = 32;
 
-const word = <const Words extends readonly string[]>(words: Words) =>
-  Type.Unsafe<Words[number]>({ type: "string", enum: words });
-const Open = Type.Boolean({ description: "Whether the question left it open, as a sender that is not named." });
-const Says = Type.String({ description: "A sentence." });
+const Open = Flag("Whether the question left it open, as a sender that is not named.");
+const Says = Text("A sentence.");
 const Chance = Type.Number({ description: "From 0 to 1: how likely it is that this carrier gets the message." });
 const Prefix = (of: string) =>
   TextOrNull(`The longest prefix of the number that has a ${of}; empty for that of all numbers.`);
 
 const QuoteQuery = Type.Object({
-  to: Type.String({ description: `Numbers with commas between them, at most ${MAX_NUMBERS}.` }),
-  from: Type.Optional(Type.String({ description: "The sender; the account's default one unless given." })),
-  anySender: Type.Optional(
-    Type.String({
-      description: "true to ask about any sender where none is named and the account has no default one.",
-    }),
-  ),
+  to: Text(`Numbers with commas between them, at most ${MAX_NUMBERS}.`),
+  from: OptionalText("The sender; the account's default one unless given."),
+  anySender: OptionalText("true to ask about any sender where none is named and the account has no default one."),
   parts: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_PARTS, default: 1 })),
-  account: Type.Optional(
-    Type.String({ description: "For operators, and for resellers of their clients: whose message it is." }),
-  ),
+  account: OptionalText("For operators, and for resellers of their clients: whose message it is."),
 });
 
 const QuotedNumber = Type.Object({
   to: Type.String(),
-  country: orNull(Type.Object({ code: Type.String({ description: "ISO 3166." }), name: Type.String() })),
-  sent: Type.Boolean({ description: "False where the message would be rejected." }),
+  country: orNull(Type.Object({ code: Text("ISO 3166."), name: Type.String() })),
+  sent: Flag("False where the message would be rejected."),
   status: TextOrNull("The status that the message would get; null where the account cannot send."),
   problem: TextOrNull("What stands in the way, as a sentence."),
   route: Prefix("route"),
@@ -65,22 +57,22 @@ const QuoteAnswer = Type.Object({
   account: Type.String(),
   ratePlan: Type.String(),
   currency: Type.String(),
-  from: Type.String({ description: "The sender that the messages would have." }),
+  from: Text("The sender that the messages would have."),
   parts: Type.Integer(),
   available: TextOrNull("Balance and credit limit together; null for a caller that may not know it."),
-  amount: Type.String({ description: "What all messages that would be sent cost together." }),
-  rejected: Type.Integer({ description: "How many of the messages would be rejected." }),
+  amount: Text("What all messages that would be sent cost together."),
+  rejected: Whole("How many of the messages would be rejected."),
   otherCurrencies: Type.Array(
     Type.Object({
       currency: Type.String(),
-      rate: Type.String({ description: "Units of it for one unit of the account's currency." }),
+      rate: Text("Units of it for one unit of the account's currency."),
       amount: Type.String(),
     }),
   ),
   numbers: Type.Array(QuotedNumber),
   steps: Type.Array(
     Type.Object(
-      { name: word(QUOTE_STEPS), good: Type.Boolean(), open: Open, says: Says },
+      { name: OneOf(QUOTE_STEPS), good: Type.Boolean(), open: Open, says: Says },
       { description: "Of the first number." },
     ),
   ),
@@ -93,8 +85,8 @@ const QuoteAnswer = Type.Object({
           weight: Type.Integer(),
           up: orNull(Type.Boolean()),
           writesSender: Type.Boolean(),
-          alphabet: word(TEXT_ALPHABETS),
-          missingLetters: word(MISSING_LETTERS),
+          alphabet: OneOf(TEXT_ALPHABETS),
+          missingLetters: OneOf(MISSING_LETTERS),
           chance: Chance,
           says: Says,
         }),

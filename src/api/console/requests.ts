@@ -9,6 +9,7 @@ import { ApiError, ERROR_KINDS } from "../errors.ts";
 import type { Rejections } from "../operation.ts";
 import type { ApiParts } from "../parts.ts";
 import { type Fields, readText, readWord } from "../query.ts";
+import { Flag, OptionalText, Text, Whole } from "../shapes.ts";
 import { maskAddress, maskBody } from "./masks.ts";
 import { BODY_OCTETS, MAX_OWN, type RequestRecord } from "./request-log.ts";
 import { TRACKING, type View } from "./view.ts";
@@ -20,13 +21,13 @@ const Item = {
   id: Type.String(),
   at: Type.String(),
   method: Type.String(),
-  path: Type.String({ description: "With its query; secrets in it are masked." }),
+  path: Text("With its query; secrets in it are masked."),
   status: Type.Integer(),
   durationMs: Type.Number(),
-  door: Type.String({ description: "basic, key, session, console, query, or none." }),
+  door: Text("basic, key, session, console, query, or none."),
   by: Type.Union([Type.String(), Type.Null()], { description: "The API key's name or id, or the username." }),
-  from: Type.String({ description: "The address that it came from." }),
-  rejected: Type.Integer({ description: "How many of its messages were rejected though the request was not." }),
+  from: Text("The address that it came from."),
+  rejected: Whole("How many of its messages were rejected though the request was not."),
   reason: Type.Union([Type.String(), Type.Null()], {
     description: "Why it was refused, or the first of its messages that was rejected; null where all went well.",
   }),
@@ -36,8 +37,8 @@ const RequestItem = Type.Object(Item);
 const Requests = Type.Object({
   items: Type.Array(RequestItem, { description: "The newest first." }),
   kept: Type.Object({
-    requests: Type.Integer({ description: "How many of an account are kept, on each node, until it is started anew." }),
-    texts: Type.Boolean({ description: "Whether texts of messages are shown." }),
+    requests: Whole("How many of an account are kept, on each node, until it is started anew."),
+    texts: Flag("Whether texts of messages are shown."),
   }),
 });
 const RequestDetail = Type.Object({
@@ -47,10 +48,10 @@ const RequestDetail = Type.Object({
   body: Type.Union([
     Type.Null(),
     Type.Object({
-      text: Type.String({ description: "Its beginning; secrets in it are masked." }),
-      octets: Type.Integer({ description: "Of the whole." }),
+      text: Text("Its beginning; secrets in it are masked."),
+      octets: Whole("Of the whole."),
       isWhole: Type.Boolean(),
-      hasTexts: Type.Boolean({ description: "Whether texts of messages are shown." }),
+      hasTexts: Flag("Whether texts of messages are shown."),
     }),
   ]),
 });
@@ -129,19 +130,15 @@ export function requestViews({ store, settings, requestLog }: ApiParts): View[] 
     throw new ApiError("forbidden", "Requests that name no account are shown to operators.");
   };
 
-  const Whose = Type.Optional(
-    Type.String({ description: "own, or nobody for requests that name no account, which operators see." }),
-  );
+  const Whose = OptionalText("own, or nobody for requests that name no account, which operators see.");
   return [
     {
       name: "requests",
       summary: "The last requests of the account on this node",
       ...TRACKING,
       query: Type.Object({
-        which: Type.Optional(
-          Type.String({ description: "all, or refused: also those of which messages were rejected." }),
-        ),
-        path: Type.Optional(Type.String({ description: "What the path contains." })),
+        which: OptionalText("all, or refused: also those of which messages were rejected."),
+        path: OptionalText("What the path contains."),
         whose: Whose,
       }),
       answer: Requests,

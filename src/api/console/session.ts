@@ -9,22 +9,23 @@ import { type LoginInput, openSession, readCode } from "../login.ts";
 import { type Api, operation } from "../operation.ts";
 import type { ApiParts } from "../parts.ts";
 import { LOGIN_OCTETS } from "../session.ts";
+import { Flag, OneOf, OptionalText, Text } from "../shapes.ts";
 import { isOwnPage, setCookie, tokensOf } from "./cookie.ts";
 
 const PATH = "/console/1/session";
-const Kind = Type.String({ description: "client, reseller or operator." });
+const Kind = Text("client, reseller or operator.");
 
 const SignIn = Type.Object({
   username: Type.String({ minLength: 1 }),
   password: Type.String({ minLength: 1 }),
-  code: Type.Optional(Type.String({ description: "Of the second factor, where one is in force." })),
+  code: OptionalText("Of the second factor, where one is in force."),
 });
 const SignedIn = Type.Object({ username: Type.String(), accountKey: Type.String(), kind: Kind });
 const DemoSignIn = Type.Object({
-  account: Type.Unsafe<string>({ type: "string", enum: DEMO_ACCOUNTS.map(({ username }) => username) }),
+  account: OneOf(DEMO_ACCOUNTS.map(({ username }) => username)),
 });
 const About = Type.Object({
-  signedIn: Type.Boolean({ description: "Whether the browser has a session, which may have ended since." }),
+  signedIn: Flag("Whether the browser has a session, which may have ended since."),
   sandbox: Type.Boolean(),
   version: Type.String(),
   demoAccounts: Type.Array(Type.Object({ username: Type.String(), kind: Kind }), {

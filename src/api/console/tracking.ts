@@ -13,6 +13,7 @@ import { REPORT_ID } from "../dead-letters.ts";
 import { ApiError, badField } from "../errors.ts";
 import type { ApiParts } from "../parts.ts";
 import { readForm, readText, readWord } from "../query.ts";
+import { OptionalText, Text } from "../shapes.ts";
 import { BulkProgress, type Progress, statusOf, totalOf } from "./bulk-progress.ts";
 import { isoTime, isoTimeOrNull } from "./schemas.ts";
 import * as schemas from "./tracking-schemas.ts";
@@ -29,8 +30,8 @@ const MAX_NUMBERS = 20;
 const MAX_BODY = 16_384;
 const MAX_TEXT = 1_000;
 
-const Before = Type.Optional(Type.String({ description: "What the page before gave as next." }));
-const AccountKey = Type.Optional(Type.String({ description: "For an operator: only this account's." }));
+const Before = OptionalText("What the page before gave as next.");
+const AccountKey = OptionalText("For an operator: only this account's.");
 
 export function trackingViews(parts: ApiParts): View[] {
   return [...bulkViews(parts), ...reportViews(parts), incomingView(parts)];
@@ -148,8 +149,8 @@ function reportViews({ store }: ApiParts): View[] {
       summary: "Reports that were not taken, newest first: dead letters, or those of a host that are tried again",
       ...TRACKING,
       query: Type.Object({
-        state: Type.String({ description: "dead or waiting." }),
-        host: Type.Optional(Type.String({ description: "Needed for those that wait." })),
+        state: Text("dead or waiting."),
+        host: OptionalText("Needed for those that wait."),
         accountKey: AccountKey,
         before: Before,
       }),

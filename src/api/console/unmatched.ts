@@ -7,6 +7,7 @@ import { type Api, operation } from "../operation.ts";
 import { actorOf } from "../operator/managing.ts";
 import type { ApiParts } from "../parts.ts";
 import { readText, readWord } from "../query.ts";
+import { OneOf, OptionalText, Text, Whole } from "../shapes.ts";
 import { isoTime, StringOrNull } from "./schemas.ts";
 import { OPERATING, VIEW_ROOT, type View } from "./view.ts";
 
@@ -30,10 +31,10 @@ const Row = Type.Object({
   carrier: StringOrNull,
   /** Why it is here. */
   why: Type.String(),
-  subject: Type.String({ description: "The carrier's id, the phone's number, or what the store was told of." }),
+  subject: Text("The carrier's id, the phone's number, or what the store was told of."),
   to: StringOrNull,
   detail: Type.String(),
-  times: Type.Integer({ description: "How often it has come." }),
+  times: Whole("How often it has come."),
 });
 
 interface UnmatchedRow {
@@ -107,15 +108,13 @@ export function unmatchedViews({ store }: ApiParts): View[] {
       ...OPERATING,
       summary: "See what matched nothing, and what the store refused, newest first",
       query: Type.Object({
-        of: Type.Optional(Type.String({ description: `${KINDS.join(", ")}; receipts unless given.` })),
-        search: Type.Optional(Type.String({ description: `A text, looked for in the newest ${LOOKED_THROUGH}.` })),
+        of: OptionalText(`${KINDS.join(", ")}; receipts unless given.`),
+        search: OptionalText(`A text, looked for in the newest ${LOOKED_THROUGH}.`),
       }),
       answer: Type.Object({
         counts: Type.Object({ receipts: Type.Integer(), incoming: Type.Integer(), quarantine: Type.Integer() }),
-        promised: Type.Integer({
-          description: "How much of the quarantine was promised to clients, and is in no table.",
-        }),
-        found: Type.Integer({ description: "How many the search has found." }),
+        promised: Whole("How much of the quarantine was promised to clients, and is in no table."),
+        found: Whole("How many the search has found."),
         lookedThrough: Type.Integer(),
         results: Type.Array(Row),
       }),
@@ -145,7 +144,7 @@ export function unmatchedViews({ store }: ApiParts): View[] {
 
 const Discard = Type.Object(
   {
-    of: Type.Unsafe<Kind>({ type: "string", enum: [...KINDS] }),
+    of: OneOf(KINDS),
     ids: Type.Array(Type.String({ maxLength: 20 }), { minItems: 1, maxItems: MAX_IDS }),
   },
   { additionalProperties: false },

@@ -18,6 +18,7 @@ import { type Api, accountOf, operation } from "../operation.ts";
 import { bodyFields } from "../parameters.ts";
 import type { ApiParts } from "../parts.ts";
 import { fieldsOf, readLimit, readText } from "../query.ts";
+import { Whole } from "../shapes.ts";
 import {
   actorOf,
   named,
@@ -122,7 +123,7 @@ function answerOf(resource: Resource): TSchema {
     resource.shapes.map(({ properties }) =>
       Type.Object({
         ...Object.fromEntries(Object.entries(properties).filter(([name]) => !isCarrierSecret(name))),
-        version: Type.Integer({ description: "Grows with every change." }),
+        version: Whole("Grows with every change."),
       }),
     ),
   );

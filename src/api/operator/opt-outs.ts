@@ -9,12 +9,10 @@ import { badField } from "../errors.ts";
 import { type Api, accountOf, operation } from "../operation.ts";
 import type { ApiParts } from "../parts.ts";
 import { fieldsOf, readLimit, readPhone, readText } from "../query.ts";
+import { OptionalText, Text } from "../shapes.ts";
 import { MANAGER, managerOf, named, OPERATOR, Page, pageOf, pageParameters } from "./managing.ts";
 
-const OptOut = Type.Object(
-  { number: Type.String(), at: Type.String({ description: "Since when." }) },
-  { title: "OptOut" },
-);
+const OptOut = Type.Object({ number: Type.String(), at: Text("Since when.") }, { title: "OptOut" });
 
 interface List {
   readonly path: string;
@@ -49,7 +47,7 @@ const LISTS: readonly List[] = [
 
 const OptOutQuery = Type.Object({
   ...pageParameters,
-  prefix: Type.Optional(Type.String({ description: "Numbers that begin so: 1 to 15 digits." })),
+  prefix: OptionalText("Numbers that begin so: 1 to 15 digits."),
 });
 
 export function optOutOperations(api: Api, { store, clock }: ApiParts): void {

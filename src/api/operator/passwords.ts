@@ -6,6 +6,7 @@ import { Type } from "../../runtime/type.ts";
 import { Mutex } from "../mutex.ts";
 import { type Api, operation } from "../operation.ts";
 import type { ApiParts } from "../parts.ts";
+import { OptionalText } from "../shapes.ts";
 import { GIVER, MANAGER, managerOf, named } from "./managing.ts";
 
 export const PasswordText = (description: string) => Type.String({ maxLength: MAX_PASSWORD, description });
@@ -23,7 +24,7 @@ const PasswordRequest = Type.Object(
 );
 export const PasswordAnswer = Type.Object({
   username: Type.String(),
-  password: Type.Optional(Type.String({ description: "Shown only now, and only if it was made up." })),
+  password: OptionalText("Shown only now, and only if it was made up."),
 });
 
 export function passwordOperations(api: Api, { store, clock, settings }: ApiParts): void {

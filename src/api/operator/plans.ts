@@ -7,7 +7,7 @@ import { badField } from "../errors.ts";
 import { type Api, accountOf, operation } from "../operation.ts";
 import type { ApiParts } from "../parts.ts";
 import { fieldsOf, readLimit, readText } from "../query.ts";
-import { TextOrNull } from "../schemas.ts";
+import { Flag, Text, TextOrNull, Whole } from "../shapes.ts";
 import { MANAGER, named, Page, pageOf, pageParameters } from "./managing.ts";
 
 const AmountOrNull = (description: string) => Type.Union([Type.Number(), Type.Null()], { description });
@@ -15,9 +15,9 @@ const amountOf = (micros: Micros | null): number | null => (micros === null ? nu
 
 const Plan = {
   id: Type.String(),
-  currency: Type.String({ description: "An account that pays by it has this currency." }),
-  own: Type.Boolean({ description: "Whether you pay by it yourself." }),
-  prices: Type.Integer({ description: "For how many prefixes it has a price." }),
+  currency: Text("An account that pays by it has this currency."),
+  own: Flag("Whether you pay by it yourself."),
+  prices: Whole("For how many prefixes it has a price."),
   defaultPrice: AmountOrNull(
     "A part to a number for which no prefix has a price; null where such numbers are not sold.",
   ),
@@ -25,7 +25,7 @@ const Plan = {
 const PlanAnswer = Type.Object(Plan, { title: "OfferedPlan" });
 const PriceAnswer = Type.Object(
   {
-    prefix: Type.String({ description: "Numbers that begin so, and for which no longer prefix has a price." }),
+    prefix: Text("Numbers that begin so, and for which no longer prefix has a price."),
     country: TextOrNull("ISO 3166-1; null for a prefix that is not of one country."),
     price: AmountOrNull("Of one part, in the plan's currency; null where it is not sold."),
     ownPrice: AmountOrNull("What you pay for a part to the same number, in your own currency."),
@@ -33,7 +33,7 @@ const PriceAnswer = Type.Object(
   { title: "OfferedPrice" },
 );
 const PricesAnswer = Type.Object(
-  { ...Plan, ownCurrency: Type.String({ description: "Of ownPrice." }), ...Page(PriceAnswer).properties },
+  { ...Plan, ownCurrency: Text("Of ownPrice."), ...Page(PriceAnswer).properties },
   { title: "OfferedPrices" },
 );
 

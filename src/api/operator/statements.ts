@@ -30,7 +30,7 @@ import { Mutex, type Take } from "../mutex.ts";
 import { type Api, accountOf, operation } from "../operation.ts";
 import type { ApiParts } from "../parts.ts";
 import { fieldsOf, readDay, readLimit, readText, readWord } from "../query.ts";
-import { TextOrNull } from "../schemas.ts";
+import { OneOf, OptionalText, Text, TextOrNull, Whole } from "../shapes.ts";
 import { MANAGER, managedAccount, OPERATOR, Page, pageParameters } from "./managing.ts";
 
 /** What a statement says beside its postings. It stands in the place where a page ends, so that the next one need not add up again. */
@@ -58,7 +58,7 @@ function readPlace(text: string | null): { after: PostingPosition; frame: Frame 
 const PostingAnswer = Type.Object({
   id: Type.String(),
   at: Type.String(),
-  kind: Type.String({ description: "charge or refund of messages; funds, correction, transfer or writeOff." }),
+  kind: Text("charge or refund of messages; funds, correction, transfer or writeOff."),
   amount: Type.Number({ description: "What the balance changed by." }),
   balance: Type.Number({ description: "After it." }),
   messageId: TextOrNull("The message that a refund is for."),
@@ -75,22 +75,11 @@ const StatementAnswer = Type.Object({
   ...Page(PostingAnswer).properties,
 });
 const StatementQuery = Type.Object({
-  from: Type.Optional(
-    Type.String({
-      description:
-        "The beginning of the period: a day such as 2026-02-01, or a moment such as 2026-02-01T00:00:00.000+0000. The beginning of the month that ends the period unless given.",
-    }),
+  from: OptionalText(
+    "The beginning of the period: a day such as 2026-02-01, or a moment such as 2026-02-01T00:00:00.000+0000. The beginning of the month that ends the period unless given.",
   ),
-  to: Type.Optional(
-    Type.String({ description: "Its end, a day or a moment, which is no longer in it; now unless given." }),
-  ),
-  format: Type.Optional(
-    Type.Unsafe<"json" | "csv">({
-      type: "string",
-      enum: ["json", "csv"],
-      description: "csv gives all of it in one file.",
-    }),
-  ),
+  to: OptionalText("Its end, a day or a moment, which is no longer in it; now unless given."),
+  format: Type.Optional(OneOf(["json", "csv"], "csv gives all of it in one file.")),
   ...pageParameters,
 });
 const SUMS = {
@@ -102,7 +91,7 @@ const SUMS = {
     description: "What was given, without what was taken back; with corrections, transfers and what was written off.",
   }),
   closingBalance: Type.Number(),
-  smsCount: Type.Integer({ description: "Parts that were charged." }),
+  smsCount: Whole("Parts that were charged."),
   postings: Type.Integer(),
 };
 const AllStatementAnswer = Type.Object(
@@ -118,7 +107,7 @@ const AllStatementAnswer = Type.Object(
 );
 const AllStatementQuery = Type.Object({
   ...StatementQuery.properties,
-  reseller: Type.Optional(Type.String({ description: "For operators: the accounts of this reseller." })),
+  reseller: OptionalText("For operators: the accounts of this reseller."),
 });
 /** The end of the period, so that it stays the same from page to page, and the last account. */
 const ALL_PLACE = /^(\d{1,15})\.([A-Za-z0-9-]{1,64})$/;
@@ -144,7 +133,7 @@ function sumsAnswer({ openingMicros, closingMicros, chargedMicros, refundedMicro
 
 const VerifyAnswer = Type.Object({
   right: Type.Boolean(),
-  faults: Type.Array(Type.String({ description: "What is wrong, one by one." })),
+  faults: Type.Array(Text("What is wrong, one by one.")),
 });
 
 /** Of all accounts on a page together: the account with which they are reached is its last. */
