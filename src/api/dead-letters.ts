@@ -3,7 +3,7 @@
  * everybody. One call changes a page of them: `next` in its answer is the `after` of the next call, so that a million of them hold up nobody.
  */
 
-import { type Static, Type } from "../runtime/type.ts";
+import { type Static, type TObject, type TProperties, Type } from "../runtime/type.ts";
 import { hostOf, NO_HOST } from "../runtime/urls.ts";
 import { formatDateTime, parseDateTime } from "../schedule/date-time.ts";
 import { badField } from "./errors.ts";
@@ -37,96 +37,76 @@ const Ids = Type.Optional(Type.Array(Type.String({ pattern: REPORT_ID.source }),
 const After = Type.Optional(
   Type.String({ pattern: REPORT_ID.source, description: "What the call before gave as next." }),
 );
-const Which = {
+const Url = Type.Optional(Type.String({ maxLength: MAX_URL }));
+const Replay = {
   ids: Ids,
-  url: Type.Optional(Type.String({ maxLength: MAX_URL })),
-  host: Type.Optional(Type.String({ maxLength: MAX_URL })),
+  url: Url,
+  host: Url,
   since: Type.Optional(Type.String({ maxLength: 64, description: "Only reports made then or later." })),
   all: OptionalFlag("Needed to replay without any other filter."),
   after: After,
 };
-const ReplayRequest = Type.Object(Which);
-const OperatorReplayRequest = Type.Object({ ...Which, accountKey: AccountKey });
-const Retry = { ids: Ids, host: Which.host, after: After };
-const RetryRequest = Type.Object(Retry);
-const OperatorRetryRequest = Type.Object({ ...Retry, accountKey: AccountKey });
+const Retry = { ids: Ids, host: Url, after: After };
+type OfAny<Fields extends TProperties> = Static<TObject<Fields & { accountKey: typeof AccountKey }>>;
+
+/** An account's own; and everybody's, of which an operator may name one account's. */
+const WHOSE = [
+  { root: "/sms/1/reports", who: OWN, all: "", whose: "the account's ", more: {} },
+  { root: "/operator/1/reports", who: OPERATOR, all: "All", whose: "", more: { accountKey: AccountKey } },
+] as const;
 
 export function deadLetterOperations(api: Api, parts: ApiParts): void {
-  api.get(
-    "/sms/1/reports/dead",
-    operation({
-      ...OWN,
-      id: "listDeadReports",
-      summary: "List the account's reports that nobody took in time, newest first",
-      query: Type.Object(LetterQuery),
-      answer: schemas.DeadLettersResponse,
-    }),
-    (request) => listLetters(parts, accountOf(request).key, request.query),
-  );
+  for (const { root, who, all, whose, more } of WHOSE) {
+    const isOwn = who === OWN;
 
-  api.post(
-    "/sms/1/reports/replay",
-    operation({
-      ...OWN,
-      id: "replayDeadReports",
-      summary: "Send the account's dead letters again: by id, by URL, by host, since a time, or all",
-      bodyOctets: IDS_OCTETS,
-      schema: { body: ReplayRequest },
-      answer: schemas.ReplayResponse,
-    }),
-    (request) => replay(parts, accountOf(request).key, request.body, "ids, a url, a host or since"),
-  );
+    api.get(
+      `${root}/dead`,
+      operation({
+        ...who,
+        id: `list${all}DeadReports`,
+        summary: `List ${whose}reports that nobody took in time, newest first`,
+        query: Type.Object({ ...LetterQuery, ...more }),
+        answer: schemas.DeadLettersResponse,
+      }),
+      (request) => {
+        const key = isOwn ? accountOf(request).key : readText(fieldsOf(request.query), "accountKey");
+        return listLetters(parts, key, request.query);
+      },
+    );
 
-  api.post(
-    "/sms/1/reports/retry",
-    operation({
-      ...OWN,
-      id: "retryReports",
-      summary: "Try reports that wait for their next try at once: by id, or those of a host",
-      bodyOctets: IDS_OCTETS,
-      schema: { body: RetryRequest },
-      answer: schemas.RetryResponse,
-    }),
-    (request) => retry(parts, accountOf(request).key, request.body),
-  );
+    api.post(
+      `${root}/replay`,
+      operation({
+        ...who,
+        id: `replay${all}DeadReports`,
+        summary: `Send ${whose}dead letters again: by id,${isOwn ? "" : " by account,"} by URL, by host, since a time, or all`,
+        bodyOctets: IDS_OCTETS,
+        schema: { body: Type.Object({ ...Replay, ...more }) },
+        answer: schemas.ReplayResponse,
+      }),
+      (request) => {
+        const body = request.body as OfAny<typeof Replay>;
+        const key = isOwn ? accountOf(request).key : (body.accountKey ?? null);
+        return replay(parts, key, body, `ids,${isOwn ? "" : " an accountKey,"} a url, a host or since`);
+      },
+    );
 
-  api.get(
-    "/operator/1/reports/dead",
-    operation({
-      ...OPERATOR,
-      id: "listAllDeadReports",
-      summary: "List reports that nobody took in time, newest first",
-      query: Type.Object({ ...LetterQuery, accountKey: AccountKey }),
-      answer: schemas.DeadLettersResponse,
-    }),
-    ({ query }) => listLetters(parts, readText(fieldsOf(query), "accountKey"), query),
-  );
-
-  api.post(
-    "/operator/1/reports/replay",
-    operation({
-      ...OPERATOR,
-      id: "replayAllDeadReports",
-      summary: "Send dead letters again: by id, by account, by URL, by host, since a time, or all",
-      bodyOctets: IDS_OCTETS,
-      schema: { body: OperatorReplayRequest },
-      answer: schemas.ReplayResponse,
-    }),
-    ({ body }) => replay(parts, body.accountKey ?? null, body, "ids, an accountKey, a url, a host or since"),
-  );
-
-  api.post(
-    "/operator/1/reports/retry",
-    operation({
-      ...OPERATOR,
-      id: "retryAllReports",
-      summary: "Try reports that wait for their next try at once: by id, or those of an account's host",
-      bodyOctets: IDS_OCTETS,
-      schema: { body: OperatorRetryRequest },
-      answer: schemas.RetryResponse,
-    }),
-    ({ body }) => retry(parts, body.accountKey ?? null, body),
-  );
+    api.post(
+      `${root}/retry`,
+      operation({
+        ...who,
+        id: `retry${all}Reports`,
+        summary: `Try reports that wait for their next try at once: by id, or those of ${isOwn ? "a" : "an account's"} host`,
+        bodyOctets: IDS_OCTETS,
+        schema: { body: Type.Object({ ...Retry, ...more }) },
+        answer: schemas.RetryResponse,
+      }),
+      (request) => {
+        const body = request.body as OfAny<typeof Retry>;
+        return retry(parts, isOwn ? accountOf(request).key : (body.accountKey ?? null), body);
+      },
+    );
+  }
 }
 
 /** Those of one account, or with null of all. */
@@ -156,7 +136,7 @@ async function listLetters({ store }: ApiParts, accountKey: string | null, query
 async function replay(
   { store, clock }: ApiParts,
   accountKey: string | null,
-  { ids, ...filter }: Static<typeof OperatorReplayRequest>,
+  { ids, ...filter }: OfAny<typeof Replay>,
   choices: string,
 ) {
   const nowMs = clock.now();
@@ -182,11 +162,7 @@ function stepOf<Step extends { readonly next: string | null }>({ next, ...step }
   return next === null ? step : { ...step, next };
 }
 
-async function retry(
-  { store, clock }: ApiParts,
-  accountKey: string | null,
-  { ids, host, after }: Static<typeof RetryRequest>,
-) {
+async function retry({ store, clock }: ApiParts, accountKey: string | null, { ids, host, after }: OfAny<typeof Retry>) {
   const nowMs = clock.now();
   if (ids !== undefined) return stepOf(await store.retryReports({ ids, accountKey, nowMs, limit: MAX_IDS }));
   if (host === undefined) throw badField("host", "is missing: name ids or a host");
