@@ -1,6 +1,6 @@
 /** Scheduled bulks: when one is to go, and whether it is to go at all. */
 
-import { formatDateTime, parseDateTime } from "../schedule/date-time.ts";
+import { formatDateTime } from "../schedule/date-time.ts";
 import { tooFarAhead } from "../schedule/sending-time.ts";
 import type { Bulk, BulkChangeOutcome, BulkName, BulkStatus } from "../store/port/bulks.ts";
 import { ApiError, badField } from "./errors.ts";
@@ -8,6 +8,7 @@ import { Mutex } from "./mutex.ts";
 import { type Api, accountOf, operation, SENDING, TRACKING } from "./operation.ts";
 import { readStatusNumber } from "./ordinals.ts";
 import type { ApiParts } from "./parts.ts";
+import { momentIn } from "./query.ts";
 import * as schemas from "./schemas.ts";
 
 const SEEN = { tag: "Scheduled bulks", ...TRACKING } as const;
@@ -48,8 +49,7 @@ export function bulkOperations(api: Api, { store, clock, settings }: ApiParts): 
       const { bulkId } = request.query;
       const nowMs = clock.now();
       const { sendAtDays } = settings.limits;
-      const sendAtMs = parseDateTime(request.body.sendAt);
-      if (sendAtMs === null) throw badField("sendAt", "is not a date and time like 2026-02-12T09:58:20.323+0000");
+      const sendAtMs = momentIn(request.body.sendAt, "sendAt");
       if (tooFarAhead(sendAtMs, nowMs, sendAtDays)) throw badField("sendAt", `is more than ${sendAtDays} days ahead`);
       const name = { accountId: accountOf(request).id, bulkId };
       checkChanged(await store.moveBulk({ ...name, sendAtMs, nowMs }), "moved");

@@ -5,12 +5,12 @@
 
 import { type Static, type TObject, type TProperties, Type } from "../runtime/type.ts";
 import { hostOf, NO_HOST } from "../runtime/urls.ts";
-import { formatDateTime, parseDateTime } from "../schedule/date-time.ts";
+import { formatDateTime } from "../schedule/date-time.ts";
 import { badField } from "./errors.ts";
 import { type Api, accountOf, operation } from "./operation.ts";
 import { OPERATOR } from "./operator/managing.ts";
 import type { ApiParts } from "./parts.ts";
-import { DEFAULT_LIMIT, fieldsOf, MAX_LIMIT, readForm, readLimit, readMoment, readText } from "./query.ts";
+import { DEFAULT_LIMIT, fieldsOf, MAX_LIMIT, momentIn, readForm, readLimit, readMoment, readText } from "./query.ts";
 import * as schemas from "./schemas.ts";
 import { OptionalFlag, OptionalText } from "./shapes.ts";
 
@@ -149,7 +149,7 @@ async function replay(
       accountKey,
       url: url ?? null,
       host: readHost(host ?? null),
-      sinceMs: readSince(since),
+      sinceMs: since === undefined ? null : momentIn(since, "since"),
       afterId: after ?? null,
       nowMs,
       limit: STEP_REPORTS,
@@ -184,11 +184,4 @@ function readHost(host: string | null): string | null {
   const origin = hostOf(host);
   if (origin === NO_HOST) throw badField("host", "must be a scheme and a name, such as https://example.com");
   return origin;
-}
-
-function readSince(since: string | undefined): number | null {
-  if (since === undefined) return null;
-  const atMs = parseDateTime(since);
-  if (atMs === null) throw badField("since", "is not a date and time like 2026-02-12T09:58:20.323+0000");
-  return atMs;
 }

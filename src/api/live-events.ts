@@ -8,14 +8,13 @@ import type { FastifyRequest } from "fastify";
 import { LIVE_KINDS, type LiveBatch, type LiveEvent, type LiveHub, missedIn } from "../events/live.ts";
 import { boundedCache } from "../runtime/cache.ts";
 import { Type } from "../runtime/type.ts";
-import type { Account } from "../store/port/accounts.ts";
-import { checkScope, DEMANDS } from "./auth.ts";
+import { watchRefusal } from "./auth.ts";
 import { finderOf, sendStream } from "./console/live.ts";
 import type { LiveStream } from "./console/live-stream.ts";
 import { accountOfSearch } from "./console/messages.ts";
 import { isoTime, isoTimeOrNull } from "./console/schemas.ts";
-import { ApiError, badField } from "./errors.ts";
-import { type Api, accountOf } from "./operation.ts";
+import { badField } from "./errors.ts";
+import { type Api, accountOf, TRACKING } from "./operation.ts";
 import type { ApiParts } from "./parts.ts";
 import { fieldsOf, readList, readText } from "./query.ts";
 import { OptionalText } from "./shapes.ts";
@@ -145,8 +144,9 @@ export function liveEventOperation(api: Api, parts: ApiParts): void {
       return {
         touch: () => feed.touch(),
         stop: () => feed.stop(),
+        // The right to it may have been taken away meanwhile.
         renew: (now) => {
-          if (!mayWatch(parts, now)) stream.end();
+          if (watchRefusal(parts, now, TRACKING) !== null) stream.end();
         },
       };
     });
@@ -158,20 +158,8 @@ export function liveEventOperation(api: Api, parts: ApiParts): void {
       exposeHeadRoute: false,
       schema: { hide: true, querystring: Query },
       validatorCompiler: () => () => true,
-      config: { auth: "account", scope: "track", json: false },
+      config: { ...TRACKING, json: false },
     },
     async (request, reply) => sendStream(request, reply, await open(request)),
   );
-}
-
-/** The right to it may have been taken away meanwhile. */
-function mayWatch(parts: ApiParts, account: Account): boolean {
-  try {
-    DEMANDS.account(parts, account);
-    checkScope(account, "track", parts.settings.resellers);
-    return true;
-  } catch (error) {
-    if (error instanceof ApiError) return false;
-    throw error;
-  }
 }

@@ -69,8 +69,12 @@ export function readWhole(fields: Fields, name: string, most: number, usual: num
 /** A moment in milliseconds since 1970. A plus sign that was not escaped arrives as a space, and can be nothing else here. */
 export function readMoment(fields: Fields, name: string): number | null {
   const value = readText(fields, name);
-  if (value === null) return null;
-  const atMs = parseDateTime(value.replace(" ", "+"));
+  return value === null ? null : momentIn(value.replace(" ", "+"), name);
+}
+
+/** The moment that a field says. */
+export function momentIn(text: string, name: string): number {
+  const atMs = parseDateTime(text);
   if (atMs === null) throw badField(name, "is not a date and time like 2026-02-12T09:58:20.323+0000");
   return atMs;
 }

@@ -1,13 +1,14 @@
 /** The sandbox's clock: how far it is ahead, and moving it. */
 
 import { MAX_OFFSET_MS, type TimeTravel } from "../runtime/time-travel.ts";
-import { formatDateTime, parseDateTime } from "../schedule/date-time.ts";
+import { formatDateTime } from "../schedule/date-time.ts";
 import type { Account } from "../store/port/accounts.ts";
 import type { Store } from "../store/port/store.ts";
 import { seesAll } from "./beyond.ts";
 import { ApiError, badField } from "./errors.ts";
 import { type Api, accountOf, operation, SENDING, TRACKING } from "./operation.ts";
 import type { SandboxPort } from "./parts.ts";
+import { momentIn } from "./query.ts";
 import * as schemas from "./sandbox-schemas.ts";
 
 export const SANDBOX_SEEN = { tag: "Sandbox", ...TRACKING } as const;
@@ -90,17 +91,11 @@ function wantedJump(wanted: Wanted, travel: Pick<TimeTravel, "offsetMs" | "now">
 function jumpOf({ by, to, offset }: Wanted, travel: Pick<TimeTravel, "offsetMs" | "now">): number {
   if (by !== undefined) return duration("by", by);
   if (offset !== undefined) return duration("offset", offset) - travel.offsetMs;
-  return moment(to!) - travel.now();
+  return momentIn(to!, "to") - travel.now();
 }
 
 function duration(name: string, text: string): number {
   const [, count, unit] = DURATION.exec(text) ?? [];
   if (count === undefined || unit === undefined) throw badField(name, "must be a number with s, m, h or d, such as 2h");
   return Number(count) * UNIT_MS[unit]!;
-}
-
-function moment(text: string): number {
-  const atMs = parseDateTime(text);
-  if (atMs === null) throw badField("to", "is not a date and time like 2026-02-12T09:58:20.323+0000");
-  return atMs;
 }

@@ -1,8 +1,8 @@
 /** What an account may do at most: its own limits where it has some, else the service's. Bounds that everybody has stand in docs/limits.md. */
 
 import { MAX_KEYS } from "../../admin/api-keys.ts";
+import { serviceLimits } from "../../admin/reselling.ts";
 import { Type } from "../../runtime/type.ts";
-import type { Settings } from "../../settings/settings.ts";
 import type { AccountLimits } from "../../store/port/accounts.ts";
 import type { ApiParts } from "../parts.ts";
 import { Flag } from "../shapes.ts";
@@ -20,14 +20,6 @@ const Answer = Type.Object({
   ),
 });
 
-/** The service's settings under the names that an account's limits have. */
-const NAMES: Readonly<Record<keyof AccountLimits, keyof Settings["limits"]>> = {
-  requestsPerSecond: "requestsPerSecond",
-  messagesPerSecond: "messagesPerSecond",
-  connections: "connectionsPerAccount",
-  destinationsPerRequest: "destinationsPerRequest",
-};
-
 export function limitViews({ store, settings }: ApiParts): View[] {
   return [
     {
@@ -37,9 +29,10 @@ export function limitViews({ store, settings }: ApiParts): View[] {
       answer: Answer,
       async read({ key, limits }) {
         const keys = await store.apiKeys({ accountKey: key });
-        const rates = (Object.keys(NAMES) as (keyof AccountLimits)[]).map((name) => {
-          const most = limits[name] ?? (settings.limits[NAMES[name]] as number);
-          return { name, most: most === 0 ? null : most, own: limits[name] !== undefined, used: null };
+        const rates = Object.entries({ ...serviceLimits(settings) }).map(([name, usual]) => {
+          const own = limits[name as keyof AccountLimits];
+          const most = own ?? usual;
+          return { name, most: most === 0 ? null : most, own: own !== undefined, used: null };
         });
         return { limits: [...rates, { name: "apiKeys", most: MAX_KEYS, own: false, used: keys.length }] };
       },

@@ -10,7 +10,7 @@ import { ApiError, badField } from "../errors.ts";
 import { accountOf } from "../operation.ts";
 import { DEFAULT_LIMIT, MAX_LIMIT } from "../query.ts";
 import { outdatedError } from "../refusals.ts";
-import { OptionalText } from "../shapes.ts";
+import { OptionalText, TextOrNull } from "../shapes.ts";
 
 const TAG = "Operating";
 /** For operators alone. */
@@ -108,10 +108,7 @@ export const pageParameters = {
 export function Page<Item extends TSchema>(item: Item) {
   return Type.Object({
     results: Type.Array(item),
-    next: Type.Unsafe<string | null>({
-      type: ["string", "null"],
-      description: "Give it as after for the next page; null on the last one.",
-    }),
+    next: TextOrNull("Give it as after for the next page; null on the last one."),
   });
 }
 

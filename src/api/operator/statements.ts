@@ -24,7 +24,6 @@ import { microsToNumber } from "../../money/amounts.ts";
 import type { PostingPosition } from "../../money/postings.ts";
 import { Type } from "../../runtime/type.ts";
 import { formatDateTime, monthOf } from "../../schedule/date-time.ts";
-import type { Store } from "../../store/port/store.ts";
 import { badField, tooMany } from "../errors.ts";
 import { Mutex, type Take } from "../mutex.ts";
 import { type Api, accountOf, operation } from "../operation.ts";
@@ -138,32 +137,6 @@ const VerifyAnswer = Type.Object({
 
 /** Of all accounts on a page together: the account with which they are reached is its last. */
 const MAX_POSTINGS = 100_000;
-
-/** Counts what is read of the postings, also of those that are only added up. */
-class CountedPostings {
-  readonly #store: ApiParts["store"];
-  read = 0;
-
-  constructor(store: ApiParts["store"]) {
-    this.#store = store;
-  }
-
-  balanceBehind(input: Parameters<Store["balanceBehind"]>[0]): ReturnType<Store["balanceBehind"]> {
-    return this.#store.balanceBehind(input);
-  }
-
-  async postings(input: Parameters<Store["postings"]>[0]): ReturnType<Store["postings"]> {
-    const postings = await this.#store.postings(input);
-    this.read += postings.length;
-    return postings;
-  }
-
-  async turnover(input: Parameters<Store["turnover"]>[0]): ReturnType<Store["turnover"]> {
-    const page = await this.#store.turnover(input);
-    if (page.next !== null) this.read += input.limit;
-    return page;
-  }
-}
 
 type Accounts = Parameters<typeof statementCsv>[1];
 type Span = Pick<Period, "sinceMs" | "untilMs">;
@@ -301,7 +274,7 @@ export function statementOperations(api: Api, { store, clock }: ApiParts): void 
       const reader = accountOf(request);
       const resellerId = await resellerIn(request, readText(fields, "reseller"));
       if (format === "csv") {
-        const accounts = allAccounts(store, { kind: null, suspended: null, resellerId });
+        const accounts = allAccounts(store, { resellerId });
         const stream = await csvStream(accounts, { sinceMs, untilMs }, reader.id);
         reply.header("content-disposition", `attachment; filename="statement.csv"`);
         return (reply as FastifyReply).type("text/csv; charset=utf-8").send(stream);
@@ -310,12 +283,26 @@ export function statementOperations(api: Api, { store, clock }: ApiParts): void 
         const range = { kind: null, suspended: null, resellerId, afterKey, limit: limit + 1 };
         const accounts = await take(() => store.accounts(range));
         const page: (Sums & StatementAccount)[] = [];
-        const counting = new CountedPostings(store);
+        // What is read of the postings, also of those that are only added up.
+        let read = 0;
+        const counting: typeof store = {
+          ...store,
+          postings: async (input) => {
+            const postings = await store.postings(input);
+            read += postings.length;
+            return postings;
+          },
+          turnover: async (input) => {
+            const turnover = await store.turnover(input);
+            if (turnover.next !== null) read += input.limit;
+            return turnover;
+          },
+        };
         for (const { id, key, currency } of accounts.slice(0, limit)) {
           const sums = await sumsOf({ store: counting, clock, take }, { accountId: id, sinceMs, untilMs });
           page.push({ id, key, currency, ...sums });
           // The rest is on the next page; and nobody waits for a page whose client has gone.
-          if (counting.read >= MAX_POSTINGS || request.raw.socket.destroyed) break;
+          if (read >= MAX_POSTINGS || request.raw.socket.destroyed) break;
         }
         const byCurrency = [...Map.groupBy(page, ({ currency }) => currency)].sort(([one], [other]) =>
           one < other ? -1 : 1,

@@ -25,7 +25,7 @@ import { checkAccept, checkContentType } from "../../../src/api/negotiation.ts";
 import { bareAddress } from "../../../src/api/oneapi/fields.ts";
 import { headerText } from "../../../src/api/parameters.ts";
 import { pathOf, routedPath, targetHost } from "../../../src/api/paths.ts";
-import { checkQuery, fieldsOf, readIds, readLimit, readMoment, readWord } from "../../../src/api/query.ts";
+import { checkQuery, fieldsOf, momentIn, readIds, readLimit, readMoment, readWord } from "../../../src/api/query.ts";
 import { headText, readHead } from "../../../src/api/request-head.ts";
 import { readNumber } from "../../../src/api/sandbox.ts";
 import { refuseUrlTracking } from "../../../src/api/sending.ts";
@@ -250,6 +250,7 @@ export const READERS: Readonly<Record<string, Reader>> = {
   "src/api/paths.ts pathOf": (text) => [pathOf(text), pathOf(`http://${text}`)],
   "src/api/paths.ts routedPath": (text) => [routedPath(text), routedPath(`http://${text}`), routedPath(`/%41${text}`)],
   "src/api/query.ts checkQuery": (text) => attempt(() => checkQuery(`?%41${text}`)),
+  "src/api/query.ts momentIn": (text) => attempt(() => momentIn(text, "a")),
   "src/api/query.ts": (text) => {
     const fields = fieldsOf({ a: text, b: text.split(","), limit: text });
     const reads = [
