@@ -1,7 +1,7 @@
 /** One message: all that is known of it, and its report once more. */
 
 import type { CarrierFacts } from "../../carriers/facts.ts";
-import { SUBJECT, type TraceDetails } from "../../events/trace.ts";
+import { SUBJECT } from "../../events/trace.ts";
 import { formatMicros } from "../../money/amounts.ts";
 import { shownUrl } from "../../runtime/shown-url.ts";
 import { Type } from "../../runtime/type.ts";
@@ -10,6 +10,7 @@ import type { Account } from "../../store/port/accounts.ts";
 import type { MessageLife } from "../../store/port/message-life.ts";
 import { shownDueMs } from "../../tracking/due.ts";
 import { messageEvents } from "../../tracking/events.ts";
+import { type Step, stepsOf } from "../../tracking/steps.ts";
 import { keyNamesOf } from "../../tracking/track.ts";
 import { mayLookBeyond, seesAll } from "../beyond.ts";
 import { ApiError, badField } from "../errors.ts";
@@ -96,12 +97,7 @@ function answerOf(
   life: MessageLife,
   { keyNames, carriers }: { keyNames: ReadonlyMap<string, string | null>; carriers: readonly CarrierFacts[] },
 ): MessageAnswer {
-  const tries = life.trace.filter(({ kind }) => kind === "attempt");
-  const attempts = tries.map(({ subject, atMs, detail }) => ({
-    subject,
-    atMs,
-    detail: JSON.parse(detail) as TraceDetails["attempt"],
-  }));
+  const attempts = stepsOf(life, "attempt");
   const taken = attempts.findLast(({ detail: { reason } }) => reason === null);
   return {
     id: life.key,
@@ -173,10 +169,7 @@ function conversionOf({ conversion }: MessageLife): MessageAnswer["conversion"] 
 }
 
 /** Not each of them was noted: the last one of a report says how many there were. */
-function triesOf(
-  { reports }: MessageLife,
-  noted: readonly { readonly subject: string; readonly detail: TraceDetails["attempt"] }[],
-): number {
+function triesOf({ reports }: MessageLife, noted: readonly Step<"attempt">[]): number {
   const tries = new Map(reports.map(({ id, attempts }) => [SUBJECT.report(id), attempts]));
   for (const { subject, detail } of noted) tries.set(subject, Math.max(detail.try, tries.get(subject) ?? 0));
   return [...tries.values()].reduce((sum, count) => sum + count, 0);
