@@ -1,6 +1,6 @@
 /** What came in and belongs to nothing that is known, and what the store refused: with the reason of each, to be looked through and dropped. */
 
-import { Type } from "../../runtime/type.ts";
+import { type Static, Type } from "../../runtime/type.ts";
 import type { AsideKind } from "../../store/port/quarantine.ts";
 import { badField } from "../errors.ts";
 import { type Api, operation } from "../operation.ts";
@@ -37,16 +37,7 @@ const Row = Type.Object({
   times: Whole("How often it has come."),
 });
 
-interface UnmatchedRow {
-  readonly id: string;
-  readonly at: string;
-  readonly carrier: string | null;
-  readonly why: string;
-  readonly subject: string;
-  readonly to: string | null;
-  readonly detail: string;
-  readonly times: number;
-}
+type UnmatchedRow = Static<typeof Row>;
 
 const clip = (text: string): string => text.slice(0, MAX_WORDS);
 
