@@ -4,9 +4,9 @@ import { Server as TlsServer } from "node:tls";
 import { Certificate } from "./api/certificate.ts";
 import { type CarriersPort, ServiceHealth } from "./api/console/health.ts";
 import { CONSOLE_FOLDER } from "./api/console/static.ts";
+import type { SandboxPort } from "./api/parts.ts";
 import { RateLimits } from "./api/rate-limits.ts";
 import { RequestTimes } from "./api/request-times.ts";
-import type { SandboxPort } from "./api/sandbox.ts";
 import { type ScrapeParts, scrape } from "./api/scrape.ts";
 import { type ApiServer, buildServer } from "./api/server.ts";
 import { ApiKeys } from "./auth/api-keys.ts";
@@ -179,10 +179,7 @@ export class Edge {
       intake,
       health,
       rateLimits,
-      carriersUp: async () =>
-        Object.fromEntries((await this.#parts.carriers.facts()).map(({ id, isUp }) => [id, isUp])),
-      carrierFacts: () => health.carriers(),
-      carrierHeard: (carrierId, said) => this.#parts.carriers.heard(carrierId, said),
+      carriers: this.#parts.carriers,
       testCallbacks: this.#testCallbacks,
       sandbox: this.#parts.sandbox,
       consoleFolder: this.#parts.consoleFolder ?? CONSOLE_FOLDER,

@@ -7,6 +7,7 @@ import { STATUS, statusById } from "../sms/statuses.ts";
 import { type FoundMessage, SEARCH_ROWS } from "../store/port/message-search.ts";
 import type { Store } from "../store/port/store.ts";
 import type { LogPosition } from "../store/port/tracking.ts";
+import type { Period } from "./statements.ts";
 
 /** Messages that are looked at for one answer. */
 export const MAX_EXAMINED = 100_000;
@@ -16,13 +17,6 @@ const MAX_EXAMPLES = 5;
 const FAILED_IDS = Object.values(STATUS)
   .filter(({ final, groupName }) => final && groupName !== "DELIVERED")
   .map(({ id }) => id);
-
-export interface FailureQuestion {
-  readonly accountId: number;
-  /** Both are included. */
-  readonly sinceMs: number;
-  readonly untilMs: number;
-}
 
 export interface FailureReason {
   readonly statusId: number;
@@ -42,9 +36,10 @@ export interface Failures {
   readonly reasons: readonly FailureReason[];
 }
 
+/** The end of the period is included here. */
 export async function failuresOf(
   find: Store["findMessages"],
-  { accountId, sinceMs, untilMs }: FailureQuestion,
+  { accountId, sinceMs, untilMs }: Period,
 ): Promise<Failures> {
   const reasons = new Map<string, { statusId: number; errorId: number; count: number; latest: FoundMessage[] }>();
   let examined = 0;

@@ -10,12 +10,12 @@ import type { LoggedMessage, LogPosition, LogQuery } from "../store/port/trackin
 import { newestFirst } from "../store/rows.ts";
 
 /** Messages from one command: other commands wait for it. */
-const LOG_PAGE_MESSAGES = 200;
+export const LOG_PAGE_MESSAGES = 200;
 /**
  * A message is recorded as sent so long after the time that it was sent at: until the commit, and as clocks of nodes differ. After an outage of the
  * store it can be later. Then a search that is under way may miss the message, and the next one has it (docs/api.md says so).
  */
-const RECORDED_LATE_MS = 10_000;
+export const RECORDED_LATE_MS = 10_000;
 
 export interface LogSearch {
   /** Finds one page. */

@@ -41,18 +41,7 @@ export interface Country {
 export const QUOTE_STEPS = ["number", "account", "sender", "route", "carrier", "price", "optOut"] as const;
 
 /** Why a message would be rejected. */
-export type QuoteProblem =
-  | "bad number"
-  | "suspended"
-  | "retired"
-  | "bad sender"
-  | "sender not allowed"
-  | "no route"
-  | "sender not writable"
-  | "no rate plan"
-  | "other currency"
-  | "no price"
-  | "opted out";
+export type QuoteProblem = keyof typeof STATUSES;
 
 export interface QuoteStep {
   readonly name: (typeof QUOTE_STEPS)[number];
@@ -82,7 +71,7 @@ export interface Quote {
 }
 
 /** Null: the account is not let in. The others in the order in which a message is looked at are told apart by `failed`. */
-const STATUSES: Readonly<Record<QuoteProblem, Status | null>> = {
+const STATUSES = {
   "bad number": STATUS.REJECTED_DESTINATION,
   suspended: null,
   retired: null,
@@ -94,7 +83,7 @@ const STATUSES: Readonly<Record<QuoteProblem, Status | null>> = {
   "other currency": STATUS.REJECTED_ROUTE_NOT_AVAILABLE,
   "no price": STATUS.REJECTED_ROUTE_NOT_AVAILABLE,
   "opted out": STATUS.REJECTED_DESTINATION_BLOCKLISTED,
-};
+} as const;
 
 /** Of an account's allowed senders, so many are named. */
 const NAMED_SENDERS = 10;

@@ -91,7 +91,7 @@ async function nameTaken(
 // --- Limits ----------------------------------------------------------------------------------------------------------------
 
 /** The service's own, under the names that an account's have. */
-function serviceLimits({ limits }: ResellerSettings): Required<AccountLimits> {
+export function serviceLimits({ limits }: Pick<Settings, "limits">): Required<AccountLimits> {
   const { requestsPerSecond, messagesPerSecond, connectionsPerAccount, destinationsPerRequest } = limits;
   return { requestsPerSecond, messagesPerSecond, connections: connectionsPerAccount, destinationsPerRequest };
 }

@@ -4,20 +4,20 @@ import { MAX_NETWORK_LENGTH } from "../admin/account-settings.ts";
 import { type CreatedApiKey, MAX_KEY_NAME, MAX_KEY_NETWORKS, MAX_KEY_SCOPES } from "../admin/api-keys.ts";
 import { type Static, Type } from "../runtime/type.ts";
 import { formatDateTime } from "../schedule/date-time.ts";
-import { SCOPES, type Scope } from "../store/port/accounts.ts";
+import { SCOPES } from "../store/port/accounts.ts";
 import type { ApiKey } from "../store/port/credentials.ts";
-import { TextOrNull } from "./schemas.ts";
+import { OneOf, Text, TextOrNull } from "./shapes.ts";
 
 /** What a date is written in. */
 const MAX_DATE_LENGTH = 40;
 
-const Scopes = Type.Array(Type.Unsafe<Scope>({ type: "string", enum: SCOPES }));
+const Scopes = Type.Array(OneOf(SCOPES));
 
 export const ApiKeyRequest = Type.Object(
   {
     name: Type.Optional(Type.String({ minLength: 1, maxLength: MAX_KEY_NAME, description: "What it is for." })),
     scopes: Type.Optional(
-      Type.Array(Type.Unsafe<Scope>({ type: "string", enum: SCOPES }), {
+      Type.Array(OneOf(SCOPES), {
         minItems: 1,
         maxItems: MAX_KEY_SCOPES,
         description:
@@ -42,7 +42,7 @@ export const ApiKeyRequest = Type.Object(
 );
 
 const shown = {
-  id: Type.String({ description: "What stands in the key between the first two underscores." }),
+  id: Text("What stands in the key between the first two underscores."),
   name: TextOrNull("What it is for."),
   scopes: Type.Union([Scopes, Type.Null()], {
     description: "What it is good for; null for all that the account may do, but credentials.",
@@ -58,7 +58,7 @@ export const ApiKeyAnswer = Type.Object(shown, { title: "ApiKey" });
 export const NewApiKeyAnswer = Type.Object(
   {
     ...shown,
-    key: Type.String({ description: "For Authorization: App …; shown only now." }),
+    key: Text("For Authorization: App …; shown only now."),
   },
   { title: "NewApiKey" },
 );

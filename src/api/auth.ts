@@ -33,25 +33,14 @@ import { wrongAccount } from "./wrong-account.ts";
  * same, also of a user who lacks the second factor that is required. "reseller": a token of a reseller. "operator": as account, of an operator.
  * "manager": the same, or of a reseller. "known": as account, also of a user who lacks the second factor that is required.
  */
-export type Auth =
-  | "none"
-  | "account"
-  | "query"
-  | "kannel"
-  | "session"
-  | "login"
-  | "user"
-  | "reseller"
-  | "operator"
-  | "manager"
-  | "known";
+export type Auth = keyof typeof AUTHENTICATION;
 
 export interface AuthParts {
   readonly credentials: Credentials;
   readonly sessions: Sessions;
   readonly apiKeys: ApiKeys;
   readonly attempts: LoginAttempts;
-  readonly settings: Pick<Settings, "access">;
+  readonly settings: Pick<Settings, "access" | "resellers">;
 }
 
 /** What a request says of who sends it. */
@@ -286,7 +275,7 @@ function authenticateKnown(parts: AuthParts, caller: RequestCaller): Promise<Acc
 }
 
 /** What is asked of a caller that is known, for each kind of operation that pages of the console watch: it throws for one that may not. */
-export const DEMANDS = {
+const DEMANDS = {
   account: enrolled,
   /** For what is a user's own: a password or a session token, and no API key. */
   user: (_: AuthParts, account: Account): Account => {
@@ -303,18 +292,13 @@ export const DEMANDS = {
   },
 } as const;
 
-async function authenticateUser(parts: AuthParts, caller: RequestCaller): Promise<Account> {
-  return DEMANDS.user(parts, await authenticateKnown(parts, caller));
-}
-
-/** For operators: as for messaging, and the account must be an operator's. */
-async function authenticateOperator(parts: AuthParts, caller: RequestCaller): Promise<Account> {
-  return DEMANDS.operator(parts, await authenticate(parts, caller), caller.route);
-}
-
-/** For whoever manages accounts: as for messaging, and the account must be an operator's or a reseller's. */
-async function authenticateManager(parts: AuthParts, caller: RequestCaller): Promise<Account> {
-  return DEMANDS.manager(parts, await authenticate(parts, caller), caller.route);
+/** For callers of whom more is asked than who they are. */
+function demanding(
+  demand: keyof typeof DEMANDS,
+  identified: (parts: AuthParts, caller: RequestCaller) => Account | Promise<Account>,
+) {
+  return async (parts: AuthParts, caller: RequestCaller): Promise<Account> =>
+    DEMANDS[demand](parts, await identified(parts, caller), caller.route);
 }
 
 /** For what a program must not do: as for messaging, but no API key. */
@@ -326,21 +310,21 @@ async function authenticateLogin(parts: AuthParts, caller: RequestCaller): Promi
 }
 
 /** Who calls, for each kind of operation; null where nobody asks. */
-export const AUTHENTICATION: Readonly<
-  Record<Auth, (parts: AuthParts, caller: RequestCaller, query: unknown) => Account | null | Promise<Account>>
-> = {
+export const AUTHENTICATION = {
   none: () => null,
   account: authenticate,
   query: authenticateQuery,
   kannel: authenticateKannel,
   session: authenticateSession,
-  user: authenticateUser,
+  user: demanding("user", authenticateKnown),
   login: authenticateLogin,
   reseller: authenticateReseller,
-  operator: authenticateOperator,
-  manager: authenticateManager,
+  operator: demanding("operator", authenticate),
+  manager: demanding("manager", authenticate),
   known: authenticateKnown,
-};
+} as const satisfies Readonly<
+  Record<string, (parts: AuthParts, caller: RequestCaller, query: unknown) => Account | null | Promise<Account>>
+>;
 
 /** An API key may be made for some things only; and what a client wrote is not for the reseller who knows its password. */
 export function checkScope(
@@ -363,6 +347,22 @@ export function checkScope(
     "forbidden",
     `The ${isToken ? "token" : "API key"} is good for ${good}; this needs the scope ${scope}.`,
   );
+}
+
+/** Why a caller that is known may not watch what such a view or an event tells; null where it may. */
+export function watchRefusal(
+  parts: AuthParts,
+  account: Account,
+  { auth, scope }: { readonly auth: keyof typeof DEMANDS; readonly scope: Scope },
+): ApiError | null {
+  try {
+    DEMANDS[auth](parts, account);
+    checkScope(account, scope, parts.settings.resellers);
+    return null;
+  } catch (error) {
+    if (error instanceof ApiError) return error;
+    throw error;
+  }
 }
 
 /** Whether its password is known to a reseller who may not read its messages. */

@@ -1,38 +1,31 @@
 /** Scheduled bulks: when one is to go, and whether it is to go at all. */
-import type { Clock } from "../runtime/clock.ts";
-import { formatDateTime, parseDateTime } from "../schedule/date-time.ts";
+
+import { formatDateTime } from "../schedule/date-time.ts";
 import { tooFarAhead } from "../schedule/sending-time.ts";
-import type { Settings } from "../settings/settings.ts";
 import type { Bulk, BulkChangeOutcome, BulkName, BulkStatus } from "../store/port/bulks.ts";
-import type { Store } from "../store/port/store.ts";
 import { ApiError, badField } from "./errors.ts";
 import { Mutex } from "./mutex.ts";
-import { type Api, accountOf, operation } from "./operation.ts";
+import { type Api, accountOf, operation, SENDING, TRACKING } from "./operation.ts";
 import { readStatusNumber } from "./ordinals.ts";
+import type { ApiParts } from "./parts.ts";
+import { momentIn } from "./query.ts";
 import * as schemas from "./schemas.ts";
 
-export interface BulkParts {
-  readonly store: Pick<Store, "bulk" | "lookThroughBulk" | "moveBulk" | "setBulkStatus">;
-  readonly clock: Clock;
-  readonly settings: Settings;
-}
-
-const TAG = "Scheduled bulks";
+const SEEN = { tag: "Scheduled bulks", ...TRACKING } as const;
+const CHANGED = { tag: "Scheduled bulks", ...SENDING } as const;
 /** Messages looked at in one step where a bulk's status has to be worked out from them. */
 const PAGE_MESSAGES = 1_000;
 
-export function bulkOperations(api: Api, { store, clock, settings }: BulkParts): void {
+export function bulkOperations(api: Api, { store, clock, settings }: ApiParts): void {
   // However many large bulks are asked about, the store has one page of them at a time.
   const mutex = new Mutex();
 
   api.get(
     "/sms/1/bulks",
     operation({
-      tag: TAG,
+      ...SEEN,
       id: "getBulk",
       summary: "When a bulk is to be sent",
-      auth: "account",
-      scope: "track",
       schema: { querystring: schemas.BulkQuery },
       answer: schemas.BulkSchedule,
     }),
@@ -46,11 +39,9 @@ export function bulkOperations(api: Api, { store, clock, settings }: BulkParts):
   api.put(
     "/sms/1/bulks",
     operation({
-      tag: TAG,
+      ...CHANGED,
       id: "moveBulk",
       summary: "Move a bulk to another time",
-      auth: "account",
-      scope: "send",
       schema: { querystring: schemas.BulkQuery, body: schemas.BulkMove },
       answer: schemas.BulkSchedule,
     }),
@@ -58,8 +49,7 @@ export function bulkOperations(api: Api, { store, clock, settings }: BulkParts):
       const { bulkId } = request.query;
       const nowMs = clock.now();
       const { sendAtDays } = settings.limits;
-      const sendAtMs = parseDateTime(request.body.sendAt);
-      if (sendAtMs === null) throw badField("sendAt", "is not a date and time like 2026-02-12T09:58:20.323+0000");
+      const sendAtMs = momentIn(request.body.sendAt, "sendAt");
       if (tooFarAhead(sendAtMs, nowMs, sendAtDays)) throw badField("sendAt", `is more than ${sendAtDays} days ahead`);
       const name = { accountId: accountOf(request).id, bulkId };
       checkChanged(await store.moveBulk({ ...name, sendAtMs, nowMs }), "moved");
@@ -70,11 +60,9 @@ export function bulkOperations(api: Api, { store, clock, settings }: BulkParts):
   api.get(
     "/sms/1/bulks/status",
     operation({
-      tag: TAG,
+      ...SEEN,
       id: "getBulkStatus",
       summary: "How far a bulk is",
-      auth: "account",
-      scope: "track",
       schema: { querystring: schemas.BulkQuery },
       answer: schemas.BulkState,
     }),
@@ -89,11 +77,9 @@ export function bulkOperations(api: Api, { store, clock, settings }: BulkParts):
     "/sms/1/bulks/status",
     {
       ...operation({
-        tag: TAG,
+        ...CHANGED,
         id: "setBulkStatus",
         summary: "Pause a bulk, resume it or call it off",
-        auth: "account",
-        scope: "send",
         schema: { querystring: schemas.BulkQuery, body: schemas.BulkStatusChange },
         answer: schemas.BulkState,
       }),

@@ -1,18 +1,12 @@
 /** A test callback: the client names a URL, a signed sample of a report goes there, and the answer says what was sent and what came back. */
 
 import { Allowance } from "../auth/allowance.ts";
-import type { TestCallbacks } from "../reports/pushing/test-callbacks.ts";
-import type { Clock } from "../runtime/clock.ts";
 import { Type } from "../runtime/type.ts";
 import { MAX_URL_LENGTH, urlProblem } from "../runtime/urls.ts";
 import { badField, tooMany } from "./errors.ts";
 import { type Api, accountOf, operation } from "./operation.ts";
-import { TextOrNull } from "./schemas.ts";
-
-export interface CallbackTestParts {
-  readonly clock: Clock;
-  readonly testCallbacks: Pick<TestCallbacks, "send">;
-}
+import type { ApiParts } from "./parts.ts";
+import { OneOf, Text, TextOrNull } from "./shapes.ts";
 
 /** An account's, in a minute. */
 const MAX_TESTS = 20;
@@ -23,13 +17,7 @@ const MAX_UNDER_WAY = 10;
 const CallbackTestRequest = Type.Object(
   {
     url: Type.String({ maxLength: MAX_URL_LENGTH, description: "Where the sample goes: absolute, http or https." }),
-    contentType: Type.Optional(
-      Type.Unsafe<"application/json" | "application/xml">({
-        type: "string",
-        enum: ["application/json", "application/xml"],
-        description: "application/json unless given.",
-      }),
-    ),
+    contentType: Type.Optional(OneOf(["application/json", "application/xml"], "application/json unless given.")),
   },
   { additionalProperties: false },
 );
@@ -41,7 +29,7 @@ const CallbackTestAnswer = Type.Object({
       Type.Object({
         status: Type.Integer(),
         headers: Headers,
-        body: Type.String({ description: "Its beginning, at most 1,000 octets." }),
+        body: Text("Its beginning, at most 1,000 octets."),
       }),
       Type.Null(),
     ],
@@ -51,7 +39,7 @@ const CallbackTestAnswer = Type.Object({
   durationMs: Type.Integer(),
 });
 
-export function callbackTestOperations(api: Api, { clock, testCallbacks }: CallbackTestParts): void {
+export function callbackTestOperations(api: Api, { clock, testCallbacks }: ApiParts): void {
   const allowance = new Allowance({ clock, most: MAX_TESTS, eachMs: MINUTE_MS });
   /** Accounts with a test under way. */
   const underWay = new Set<number>();

@@ -2,6 +2,7 @@
  * The door for carriers over HTTP: /carriers/{id}/{token}/receipts, incoming or events. Whoever does not know the token learns nothing, not even which
  * carriers there are. A callback is answered when what it says is safe; when the store is away the provider is told to come again.
  */
+
 import type { FastifyReply, FastifyRequest } from "fastify";
 import {
   CALLBACK_KINDS,
@@ -16,23 +17,10 @@ import {
 } from "../carriers/http/callbacks.ts";
 import type { HttpProfile } from "../carriers/http/profile.ts";
 import { kindOf } from "../catalogue/carrier-kinds.ts";
-import type { Catalogue } from "../catalogue/catalogue.ts";
-import type { Clock } from "../runtime/clock.ts";
-import { type Log, LogLimiter } from "../runtime/log.ts";
-import type { Store } from "../store/port/store.ts";
+import { LogLimiter } from "../runtime/log.ts";
 import { ApiError, RETRY_SOON } from "./errors.ts";
 import type { Api } from "./operation.ts";
-
-export interface CarrierCallbackParts {
-  readonly store: Pick<Store, "received" | "incoming">;
-  readonly catalogue: Pick<Catalogue, "current">;
-  readonly clock: Clock;
-  readonly log: Log;
-  /** The address of the service as the outside knows it; empty where it has none. */
-  readonly publicUrl: string;
-  /** Tells delivery of this node; false where another one serves the carrier. */
-  readonly heard: (carrierId: string, said: CalledBack) => Promise<boolean>;
-}
+import type { ApiParts } from "./parts.ts";
 
 const BODY_OCTETS = 1_048_576;
 const PATH = "/carriers/:id/:token/:kind";
@@ -43,8 +31,9 @@ interface Params {
   readonly kind: string;
 }
 
-export function carrierCallbacks(api: Api, parts: CarrierCallbackParts): void {
-  const { catalogue, clock, log, store, publicUrl, heard } = parts;
+export function carrierCallbacks(api: Api, parts: ApiParts): void {
+  const { catalogue, clock, log, store, carriers } = parts;
+  const { publicUrl } = parts.settings.server;
   const limiter = new LogLimiter(clock);
   const refuse = (id: string, says: string): void =>
     limiter.write(`${id} ${says}`, (more) => log.warn({ carrier: id, ...more }, says));
@@ -56,7 +45,7 @@ export function carrierCallbacks(api: Api, parts: CarrierCallbackParts): void {
   };
 
   const keep = async (carrierId: string, said: CalledBack): Promise<void> => {
-    if (await heard(carrierId, said)) return;
+    if (await carriers.heard(carrierId, said)) return;
     const { receipts, incoming } = said;
     if (receipts.length > 0) await store.received({ carrierId, receipts });
     if (incoming.length > 0) await store.incoming({ carrierId, parts: incoming, nowMs: clock.now() });

@@ -1,28 +1,21 @@
 /** POST /ct/1/log/end/{messageId}: a client says that a message brought what it was sent for. */
 
-import type { Clock } from "../runtime/clock.ts";
 import { Type } from "../runtime/type.ts";
-import type { Store } from "../store/port/store.ts";
 import { ApiExceptionResponse } from "./error-schemas.ts";
 import { ApiError } from "./errors.ts";
-import { type Api, accountOf, operation } from "./operation.ts";
-
-export interface ConversionParts {
-  readonly store: Pick<Store, "endConversion">;
-  readonly clock: Clock;
-}
+import { type Api, accountOf, operation, TRACKING } from "./operation.ts";
+import type { ApiParts } from "./parts.ts";
 
 const MAX_ID_LENGTH = 200;
 
-export function conversionOperations(api: Api, { store, clock }: ConversionParts): void {
+export function conversionOperations(api: Api, { store, clock }: ApiParts): void {
   api.post(
     "/ct/1/log/end/:messageId",
     operation({
+      ...TRACKING,
       id: "endConversion",
       tag: "Tracking",
       summary: "Tell that a message brought what it was sent for",
-      auth: "account",
-      scope: "track",
       answer: Type.Object({ processKey: Type.String() }),
       errors: ApiExceptionResponse,
     }),

@@ -2,6 +2,7 @@
  * What a client does about its own credentials: API keys, its password, and the secret that signs its reports. A password or a session may do
  * all of it. An API key may replace itself: make another of no more rights, and then revoke itself.
  */
+
 import type { FastifyRequest } from "fastify";
 import { makeApiKey } from "../admin/api-keys.ts";
 import { dropOldCallbackSecret, rotateCallbackSecret } from "../admin/callback-secrets.ts";
@@ -12,33 +13,14 @@ import {
   ownApiKeys,
   revokeOwnApiKey,
 } from "../admin/own-credentials.ts";
-import type { Catalogue } from "../catalogue/catalogue.ts";
-import type { Clock } from "../runtime/clock.ts";
 import { Type } from "../runtime/type.ts";
-import type { Settings } from "../settings/settings.ts";
-import type { Store } from "../store/port/store.ts";
 import { ApiKeyAnswer, ApiKeyRequest, keyAnswer, NewApiKeyAnswer, newKeyAnswer } from "./api-key-schemas.ts";
-import { type AuthParts, checkOwnPassword, isWithoutMessages, passwordOfReseller } from "./auth.ts";
+import { checkOwnPassword, isWithoutMessages, passwordOfReseller } from "./auth.ts";
 import { type Api, accountOf, operation } from "./operation.ts";
 import { managerOf, named } from "./operator/managing.ts";
-import { NewPasswords, PasswordAnswer, PasswordText } from "./operator/passwords.ts";
-import { seenAtOnce } from "./seen-at-once.ts";
-
-export interface CredentialParts extends AuthParts {
-  readonly store: Pick<
-    Store,
-    | "account"
-    | "apiKeys"
-    | "createApiKey"
-    | "revokeApiKey"
-    | "setPassword"
-    | "rotateCallbackSecret"
-    | "dropOldCallbackSecret"
-  >;
-  readonly catalogue: Pick<Catalogue, "look">;
-  readonly clock: Clock;
-  readonly settings: Pick<Settings, "access" | "resellers">;
-}
+import { hashInTurn, PasswordAnswer, PasswordText } from "./operator/passwords.ts";
+import type { ApiParts } from "./parts.ts";
+import { Text } from "./shapes.ts";
 
 const TAG = "Account";
 /** For passwords, sessions, and API keys of any scope. */
@@ -57,13 +39,11 @@ const PasswordChange = Type.Object(
   { additionalProperties: false },
 );
 const CallbackSecretAnswer = Type.Object({
-  callbackSecret: Type.String({ description: "With which reports are signed, beside the one before. Shown only now." }),
+  callbackSecret: Text("With which reports are signed, beside the one before. Shown only now."),
 });
 
-export function credentialOperations(api: Api, parts: CredentialParts): void {
-  const { clock, settings } = parts;
-  const store = seenAtOnce(parts.store, parts.catalogue);
-  const passwords = new NewPasswords();
+export function credentialOperations(api: Api, parts: ApiParts): void {
+  const { store, clock, settings } = parts;
   const ownerOf = (request: FastifyRequest): Owner => ({ ...managerOf(request, clock), account: accountOf(request) });
 
   api.post(
@@ -100,10 +80,7 @@ export function credentialOperations(api: Api, parts: CredentialParts): void {
       id: "revokeOwnApiKey",
       summary: "Revoke an API key of your account; with an API key, that one",
     }),
-    async (request, reply) => {
-      await revokeOwnApiKey(store, ownerOf(request), named(request, "id"));
-      return reply.code(204).send();
-    },
+    (request) => revokeOwnApiKey(store, ownerOf(request), named(request, "id")),
   );
 
   api.put(
@@ -118,7 +95,7 @@ export function credentialOperations(api: Api, parts: CredentialParts): void {
     async (request) => {
       const rules: OwnPasswordParts = {
         store,
-        hashPassword: (password) => passwords.hash(password),
+        hashPassword: hashInTurn,
         accountWith: (username, password) => checkOwnPassword(parts, { username, password }, request.ip),
       };
       const { username, text, madeUp } = await changeOwnPassword(rules, ownerOf(request), request.body);
@@ -147,9 +124,6 @@ export function credentialOperations(api: Api, parts: CredentialParts): void {
       id: "dropOldCallbackSecret",
       summary: "Drop the secret before the newest: reports are signed with that one alone",
     }),
-    async (request, reply) => {
-      await dropOldCallbackSecret(store, managerOf(request, clock), accountOf(request).key);
-      return reply.code(204).send();
-    },
+    (request) => dropOldCallbackSecret(store, managerOf(request, clock), accountOf(request).key),
   );
 }

@@ -3,21 +3,16 @@
  * everybody. One call changes a page of them: `next` in its answer is the `after` of the next call, so that a million of them hold up nobody.
  */
 
-import type { Clock } from "../runtime/clock.ts";
-import { type Static, Type } from "../runtime/type.ts";
+import { type Static, type TObject, type TProperties, Type } from "../runtime/type.ts";
 import { hostOf, NO_HOST } from "../runtime/urls.ts";
-import { formatDateTime, parseDateTime } from "../schedule/date-time.ts";
-import type { Store } from "../store/port/store.ts";
+import { formatDateTime } from "../schedule/date-time.ts";
 import { badField } from "./errors.ts";
 import { type Api, accountOf, operation } from "./operation.ts";
 import { OPERATOR } from "./operator/managing.ts";
-import { DEFAULT_LIMIT, fieldsOf, MAX_LIMIT, readForm, readLimit, readMoment, readText } from "./query.ts";
+import type { ApiParts } from "./parts.ts";
+import { DEFAULT_LIMIT, fieldsOf, MAX_LIMIT, momentIn, readForm, readLimit, readMoment, readText } from "./query.ts";
 import * as schemas from "./schemas.ts";
-
-export interface DeadLetterParts {
-  readonly store: Pick<Store, "deadLetters" | "replayDeadLetters" | "retryReports">;
-  readonly clock: Clock;
-}
+import { OptionalFlag, OptionalText } from "./shapes.ts";
 
 /** Changed in one call by a filter: some milliseconds of the store's time. */
 const STEP_REPORTS = 1_000;
@@ -32,9 +27,9 @@ const OWN = { tag: "Reports", auth: "account", scope: "track" } as const;
 
 const LetterQuery = {
   url: Type.Optional(Type.String()),
-  host: Type.Optional(Type.String({ description: "Scheme, name and port, such as https://example.com." })),
-  since: Type.Optional(Type.String({ description: "Only reports made then or later." })),
-  before: Type.Optional(Type.String({ description: "The id of the last one of the page before." })),
+  host: OptionalText("Scheme, name and port, such as https://example.com."),
+  since: OptionalText("Only reports made then or later."),
+  before: OptionalText("The id of the last one of the page before."),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_LIMIT, default: DEFAULT_LIMIT })),
 };
 const AccountKey = Type.Optional(Type.String({ maxLength: 64 }));
@@ -42,100 +37,80 @@ const Ids = Type.Optional(Type.Array(Type.String({ pattern: REPORT_ID.source }),
 const After = Type.Optional(
   Type.String({ pattern: REPORT_ID.source, description: "What the call before gave as next." }),
 );
-const Which = {
+const Url = Type.Optional(Type.String({ maxLength: MAX_URL }));
+const Replay = {
   ids: Ids,
-  url: Type.Optional(Type.String({ maxLength: MAX_URL })),
-  host: Type.Optional(Type.String({ maxLength: MAX_URL })),
+  url: Url,
+  host: Url,
   since: Type.Optional(Type.String({ maxLength: 64, description: "Only reports made then or later." })),
-  all: Type.Optional(Type.Boolean({ description: "Needed to replay without any other filter." })),
+  all: OptionalFlag("Needed to replay without any other filter."),
   after: After,
 };
-const ReplayRequest = Type.Object(Which);
-const OperatorReplayRequest = Type.Object({ ...Which, accountKey: AccountKey });
-const Retry = { ids: Ids, host: Which.host, after: After };
-const RetryRequest = Type.Object(Retry);
-const OperatorRetryRequest = Type.Object({ ...Retry, accountKey: AccountKey });
+const Retry = { ids: Ids, host: Url, after: After };
+type OfAny<Fields extends TProperties> = Static<TObject<Fields & { accountKey: typeof AccountKey }>>;
 
-export function deadLetterOperations(api: Api, parts: DeadLetterParts): void {
-  api.get(
-    "/sms/1/reports/dead",
-    operation({
-      ...OWN,
-      id: "listDeadReports",
-      summary: "List the account's reports that nobody took in time, newest first",
-      query: Type.Object(LetterQuery),
-      answer: schemas.DeadLettersResponse,
-    }),
-    (request) => listLetters(parts, accountOf(request).key, request.query),
-  );
+/** An account's own; and everybody's, of which an operator may name one account's. */
+const WHOSE = [
+  { root: "/sms/1/reports", who: OWN, all: "", whose: "the account's ", more: {} },
+  { root: "/operator/1/reports", who: OPERATOR, all: "All", whose: "", more: { accountKey: AccountKey } },
+] as const;
 
-  api.post(
-    "/sms/1/reports/replay",
-    operation({
-      ...OWN,
-      id: "replayDeadReports",
-      summary: "Send the account's dead letters again: by id, by URL, by host, since a time, or all",
-      bodyOctets: IDS_OCTETS,
-      schema: { body: ReplayRequest },
-      answer: schemas.ReplayResponse,
-    }),
-    (request) => replay(parts, accountOf(request).key, request.body, "ids, a url, a host or since"),
-  );
+export function deadLetterOperations(api: Api, parts: ApiParts): void {
+  for (const { root, who, all, whose, more } of WHOSE) {
+    const isOwn = who === OWN;
 
-  api.post(
-    "/sms/1/reports/retry",
-    operation({
-      ...OWN,
-      id: "retryReports",
-      summary: "Try reports that wait for their next try at once: by id, or those of a host",
-      bodyOctets: IDS_OCTETS,
-      schema: { body: RetryRequest },
-      answer: schemas.RetryResponse,
-    }),
-    (request) => retry(parts, accountOf(request).key, request.body),
-  );
+    api.get(
+      `${root}/dead`,
+      operation({
+        ...who,
+        id: `list${all}DeadReports`,
+        summary: `List ${whose}reports that nobody took in time, newest first`,
+        query: Type.Object({ ...LetterQuery, ...more }),
+        answer: schemas.DeadLettersResponse,
+      }),
+      (request) => {
+        const key = isOwn ? accountOf(request).key : readText(fieldsOf(request.query), "accountKey");
+        return listLetters(parts, key, request.query);
+      },
+    );
 
-  api.get(
-    "/operator/1/reports/dead",
-    operation({
-      ...OPERATOR,
-      id: "listAllDeadReports",
-      summary: "List reports that nobody took in time, newest first",
-      query: Type.Object({ ...LetterQuery, accountKey: AccountKey }),
-      answer: schemas.DeadLettersResponse,
-    }),
-    ({ query }) => listLetters(parts, readText(fieldsOf(query), "accountKey"), query),
-  );
+    api.post(
+      `${root}/replay`,
+      operation({
+        ...who,
+        id: `replay${all}DeadReports`,
+        summary: `Send ${whose}dead letters again: by id,${isOwn ? "" : " by account,"} by URL, by host, since a time, or all`,
+        bodyOctets: IDS_OCTETS,
+        schema: { body: Type.Object({ ...Replay, ...more }) },
+        answer: schemas.ReplayResponse,
+      }),
+      (request) => {
+        const body = request.body as OfAny<typeof Replay>;
+        const key = isOwn ? accountOf(request).key : (body.accountKey ?? null);
+        return replay(parts, key, body, `ids,${isOwn ? "" : " an accountKey,"} a url, a host or since`);
+      },
+    );
 
-  api.post(
-    "/operator/1/reports/replay",
-    operation({
-      ...OPERATOR,
-      id: "replayAllDeadReports",
-      summary: "Send dead letters again: by id, by account, by URL, by host, since a time, or all",
-      bodyOctets: IDS_OCTETS,
-      schema: { body: OperatorReplayRequest },
-      answer: schemas.ReplayResponse,
-    }),
-    ({ body }) => replay(parts, body.accountKey ?? null, body, "ids, an accountKey, a url, a host or since"),
-  );
-
-  api.post(
-    "/operator/1/reports/retry",
-    operation({
-      ...OPERATOR,
-      id: "retryAllReports",
-      summary: "Try reports that wait for their next try at once: by id, or those of an account's host",
-      bodyOctets: IDS_OCTETS,
-      schema: { body: OperatorRetryRequest },
-      answer: schemas.RetryResponse,
-    }),
-    ({ body }) => retry(parts, body.accountKey ?? null, body),
-  );
+    api.post(
+      `${root}/retry`,
+      operation({
+        ...who,
+        id: `retry${all}Reports`,
+        summary: `Try reports that wait for their next try at once: by id, or those of ${isOwn ? "a" : "an account's"} host`,
+        bodyOctets: IDS_OCTETS,
+        schema: { body: Type.Object({ ...Retry, ...more }) },
+        answer: schemas.RetryResponse,
+      }),
+      (request) => {
+        const body = request.body as OfAny<typeof Retry>;
+        return retry(parts, isOwn ? accountOf(request).key : (body.accountKey ?? null), body);
+      },
+    );
+  }
 }
 
 /** Those of one account, or with null of all. */
-async function listLetters({ store }: DeadLetterParts, accountKey: string | null, query: unknown) {
+async function listLetters({ store }: ApiParts, accountKey: string | null, query: unknown) {
   const fields = fieldsOf(query);
   const letters = await store.deadLetters({
     accountKey,
@@ -159,9 +134,9 @@ async function listLetters({ store }: DeadLetterParts, accountKey: string | null
 }
 
 async function replay(
-  { store, clock }: DeadLetterParts,
+  { store, clock }: ApiParts,
   accountKey: string | null,
-  { ids, ...filter }: Static<typeof OperatorReplayRequest>,
+  { ids, ...filter }: OfAny<typeof Replay>,
   choices: string,
 ) {
   const nowMs = clock.now();
@@ -174,7 +149,7 @@ async function replay(
       accountKey,
       url: url ?? null,
       host: readHost(host ?? null),
-      sinceMs: readSince(since),
+      sinceMs: since === undefined ? null : momentIn(since, "since"),
       afterId: after ?? null,
       nowMs,
       limit: STEP_REPORTS,
@@ -187,11 +162,7 @@ function stepOf<Step extends { readonly next: string | null }>({ next, ...step }
   return next === null ? step : { ...step, next };
 }
 
-async function retry(
-  { store, clock }: DeadLetterParts,
-  accountKey: string | null,
-  { ids, host, after }: Static<typeof RetryRequest>,
-) {
+async function retry({ store, clock }: ApiParts, accountKey: string | null, { ids, host, after }: OfAny<typeof Retry>) {
   const nowMs = clock.now();
   if (ids !== undefined) return stepOf(await store.retryReports({ ids, accountKey, nowMs, limit: MAX_IDS }));
   if (host === undefined) throw badField("host", "is missing: name ids or a host");
@@ -213,11 +184,4 @@ function readHost(host: string | null): string | null {
   const origin = hostOf(host);
   if (origin === NO_HOST) throw badField("host", "must be a scheme and a name, such as https://example.com");
   return origin;
-}
-
-function readSince(since: string | undefined): number | null {
-  if (since === undefined) return null;
-  const atMs = parseDateTime(since);
-  if (atMs === null) throw badField("since", "is not a date and time like 2026-02-12T09:58:20.323+0000");
-  return atMs;
 }

@@ -2,6 +2,7 @@
  * The description of the API, for programs (/openapi.json) and for people (/docs). Anybody may ask for it, so it is made once, compressed once, and
  * given out as it is; requests for it have a bound of their own. What makes it is as large as the rest of the API, and is loaded by who asks first.
  */
+
 import { hash } from "node:crypto";
 import { once } from "node:events";
 import { promisify } from "node:util";
@@ -9,12 +10,13 @@ import { Worker } from "node:worker_threads";
 import { gzip } from "node:zlib";
 import type { FastifyReply, FastifyRequest, RouteOptions } from "fastify";
 import { boundedCache } from "../runtime/cache.ts";
-import { type Clock, systemClock } from "../runtime/clock.ts";
+import { systemClock } from "../runtime/clock.ts";
 import { once as lazily } from "../runtime/lazy.ts";
 import type { WriterData } from "./description/writer.ts";
 import { ApiError, unavailable } from "./errors.ts";
 import { PAGE_POLICY } from "./headers.ts";
 import type { Api } from "./operation.ts";
+import type { ApiParts } from "./parts.ts";
 import { Buckets } from "./rate-limits.ts";
 
 /** Requests for documentation in progress, and a second. The page takes eight, and what is not read fills the system's memory, not ours. */
@@ -52,13 +54,8 @@ function takesGzip(header: string | string[] | undefined): boolean {
   return typeof header === "string" && /\bgzip\b(?!\s*;\s*q=0(?:[\s,.]|$))/.test(header.slice(0, 200));
 }
 
-export interface DocumentationParts {
-  /** The service's, for examples of what is to be later. */
-  readonly clock: Clock;
-  readonly isSandbox: boolean;
-}
-
-export async function documentApi(api: Api, { clock, isSandbox }: DocumentationParts): Promise<void> {
+export async function documentApi(api: Api, { clock, sandbox }: ApiParts): Promise<void> {
+  const isSandbox = sandbox !== null;
   uniqueIds(api);
   const routes: RouteOptions[] = [];
   api.addHook("onRoute", (route) => void routes.push(route));

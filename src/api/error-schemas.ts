@@ -1,5 +1,7 @@
 /** The bodies of errors, as the description names them; error-forms.ts says which paths have which. */
+
 import { type TSchema, Type } from "../runtime/type.ts";
+import { OptionalText } from "./shapes.ts";
 
 const nullable = (schema: TSchema) => Type.Union([schema, Type.Null()]);
 export const ErrorResponse = Type.Object(
@@ -52,7 +54,7 @@ export const ApiExceptionResponse = Type.Object(
 export const TokenErrorResponse = Type.Object(
   {
     ...ApiExceptionResponse.properties,
-    error: Type.Optional(Type.String({ description: "OAuth's word for it." })),
+    error: OptionalText("OAuth's word for it."),
   },
   { title: "TokenError", description: "What went wrong." },
 );

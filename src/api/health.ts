@@ -1,30 +1,27 @@
 /** For whoever watches the service: is the process up, can it take work, what it finds wrong with itself, and its metrics. */
 import type { FastifyRequest } from "fastify";
-import type { CarrierFacts } from "../carriers/facts.ts";
 import { storeMark } from "../doctor/store-mark.ts";
 import { type TSchema, Type } from "../runtime/type.ts";
-import { networksOf, type Settings } from "../settings/settings.ts";
+import { networksOf } from "../settings/settings.ts";
 import { carrierFindings } from "./console/carrier-findings.ts";
 import { ApiError, unavailable } from "./errors.ts";
 import type { Api } from "./operation.ts";
+import type { ApiParts } from "./parts.ts";
 import { HealthResponse, StatusResponse } from "./schemas.ts";
 
-export interface HealthParts {
+export interface HealthParts extends Pick<ApiParts, "health" | "settings"> {
   /** Resolves when the service can take work, and rejects with the reason when it cannot. */
   readonly ready: () => Promise<void>;
   /** The service is about to stop. */
   readonly isLeaving: () => boolean;
   /** The metrics page, in Prometheus' text form. */
   readonly metrics: () => Promise<string>;
-  /** What delivery knows of its carriers. */
-  readonly carrierFacts: () => Promise<readonly CarrierFacts[]>;
-  readonly settings: Settings;
 }
 
 const MAX_FINDINGS = 100;
 
 export function healthOperations(api: Api, parts: HealthParts): void {
-  const { ready, isLeaving, metrics, carrierFacts, settings } = parts;
+  const { ready, isLeaving, metrics, health, settings } = parts;
   const mark = storeMark(settings.store);
   const readers = networksOf(settings, "metricsNetworks");
   const forReaders = (what: string) => async (request: FastifyRequest) => {
@@ -58,7 +55,7 @@ export function healthOperations(api: Api, parts: HealthParts): void {
         () => true,
         () => false,
       );
-      const findings = carrierFindings(await carrierFacts())
+      const findings = carrierFindings(await health.carriers())
         .slice(0, MAX_FINDINGS)
         .map(({ mend, ...finding }) => ({ ...finding, mend: mend ?? "" }));
       return { status: isReady ? "ready" : "the store does not answer", store: mark, findings };

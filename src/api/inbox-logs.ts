@@ -1,20 +1,16 @@
 /** Messages that phones sent to an account's numbers, read as often as one likes: those that wait, were fetched or were pushed. */
+
 import { incomingResults } from "../reports/rendering/incoming-item.ts";
 import { timeOfId } from "../runtime/ids.ts";
-import type { Settings } from "../settings/settings.ts";
 import { plainPhone } from "../sms/addresses.ts";
 import type { ListedIncoming } from "../store/port/incoming.ts";
 import type { Store } from "../store/port/store.ts";
 import { ApiError } from "./errors.ts";
 import * as schemas from "./incoming-schemas.ts";
 import { Mutex } from "./mutex.ts";
-import { type Api, accountOf, operation } from "./operation.ts";
+import { type Api, accountOf, operation, TRACKING } from "./operation.ts";
+import type { ApiParts } from "./parts.ts";
 import { fieldsOf, readLimit, readMoment, readPhone, readText } from "./query.ts";
-
-export interface InboxLogParts {
-  readonly store: Pick<Store, "listedIncoming">;
-  readonly settings: Settings;
-}
 
 /** Messages in one command: other commands wait for it. */
 const PAGE_MESSAGES = 200;
@@ -55,18 +51,17 @@ function tooMuch(messages: number): ApiError {
   });
 }
 
-export function inboxLogOperations(api: Api, { store, settings }: InboxLogParts): void {
+export function inboxLogOperations(api: Api, { store, settings }: ApiParts): void {
   const mutex = new Mutex();
   const most = settings.limits.searchMessages;
 
   api.get(
     "/sms/1/inbox/logs",
     operation({
+      ...TRACKING,
       id: "searchInbox",
       tag: "Receiving",
       summary: "Look up messages from phones, newest first, whether they were fetched or not",
-      auth: "account",
-      scope: "track",
       query: schemas.InboxLogQuery,
       answer: schemas.InboxLogResponse,
     }),

@@ -1,23 +1,17 @@
 /** Messages that phones sent to an account's numbers, for whoever fetches them. Those of a number with a forwardUrl are pushed instead. */
+
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { incomingResults } from "../reports/rendering/incoming-item.ts";
-import type { Clock } from "../runtime/clock.ts";
-import type { Log } from "../runtime/log.ts";
 import { Type } from "../runtime/type.ts";
 import type { Store } from "../store/port/store.ts";
 import { AGAIN_AFTER_MS, Confirmations } from "./confirmation.ts";
 import { InboxResponse } from "./incoming-schemas.ts";
 import { FETCHES_AT_A_TIME, Mutex } from "./mutex.ts";
-import { type Api, accountOf, operation } from "./operation.ts";
+import { type Api, accountOf, operation, TRACKING } from "./operation.ts";
+import type { ApiParts } from "./parts.ts";
 import { fieldsOf, readLimit, readPlatform } from "./query.ts";
 import { LimitQuery } from "./schemas.ts";
 import { platform } from "./tracking-schemas.ts";
-
-export interface InboxParts {
-  readonly store: Pick<Store, "fetchIncoming" | "confirmIncoming">;
-  readonly clock: Clock;
-  readonly log: Log;
-}
 
 /** Takes messages that are to be fetched for good, with the answer that has them: oldest first, and how many more there are. */
 export type FetchIncoming = (
@@ -27,7 +21,7 @@ export type FetchIncoming = (
 ) => ReturnType<Store["fetchIncoming"]>;
 
 /** One for all families, which share its turns. */
-export function incomingFetcher(api: Api, { store, clock, log }: InboxParts): FetchIncoming {
+export function incomingFetcher(api: Api, { store, clock, log }: ApiParts): FetchIncoming {
   const confirmations = new Confirmations(api, log);
   const mutex = new Mutex(FETCHES_AT_A_TIME);
   return async (request, reply, limit) => {
@@ -45,11 +39,10 @@ export function inboxOperations(api: Api, fetchIncoming: FetchIncoming): void {
     "/sms/1/inbox/reports",
     {
       ...operation({
+        ...TRACKING,
         tag: "Receiving",
         id: "fetchInbox",
         summary: "Fetch messages from phones that were not fetched before",
-        auth: "account",
-        scope: "track",
         query: Type.Object({ ...LimitQuery.properties, ...platform }),
         answer: InboxResponse,
       }),

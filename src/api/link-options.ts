@@ -2,16 +2,17 @@
 
 import type { ConversionWish, LinkWish } from "../intake/request.ts";
 import { type Static, Type } from "../runtime/type.ts";
+import { OptionalFlag, OptionalText } from "./shapes.ts";
 
 /** A name or a key of the client's is kept up to here. */
 const MAX_KEPT_LENGTH = 255;
 
 export const UrlOptions = Type.Object(
   {
-    shortenUrl: Type.Optional(Type.Boolean({ description: "Default true; with false, links stay as they are." })),
-    trackClicks: Type.Optional(Type.Boolean({ description: "Whether clicks are told to trackingUrl. Default true." })),
-    trackingUrl: Type.Optional(Type.String({ description: "Where clicks are posted: absolute, http or https." })),
-    removeProtocol: Type.Optional(Type.Boolean({ description: "Write short links without https://. Default false." })),
+    shortenUrl: OptionalFlag("Default true; with false, links stay as they are."),
+    trackClicks: OptionalFlag("Whether clicks are told to trackingUrl. Default true."),
+    trackingUrl: OptionalText("Where clicks are posted: absolute, http or https."),
+    removeProtocol: OptionalFlag("Write short links without https://. Default false."),
     customDomain: Type.Optional(
       Type.String({ maxLength: 255, description: "The domain of the short links, one of the service's." }),
     ),

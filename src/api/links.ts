@@ -3,20 +3,15 @@
  * target comes from the store alone. A click is in the store before the phone goes on, unless the store takes long or cannot write: a phone must not
  * wait for our counting.
  */
+
 import { type Click, CODE_LENGTH } from "../message/links.ts";
-import { type Clock, systemClock, within } from "../runtime/clock.ts";
-import { type Log, LogLimiter } from "../runtime/log.ts";
+import { systemClock, within } from "../runtime/clock.ts";
+import { LogLimiter } from "../runtime/log.ts";
 import { parseHttpUrl } from "../runtime/urls.ts";
-import type { Store } from "../store/port/store.ts";
 import { deviceOf, isWatcher } from "./devices.ts";
 import { ApiError, RETRY_SOON } from "./errors.ts";
 import type { Api } from "./operation.ts";
-
-export interface LinkParts {
-  readonly store: Pick<Store, "link" | "clicked">;
-  readonly clock: Clock;
-  readonly log: Log;
-}
+import type { ApiParts } from "./parts.ts";
 
 /** Clicks that wait to be counted, and so the most of one transaction. What comes beyond is sent on and not counted. */
 const MAX_WAITING = 200;
@@ -27,14 +22,14 @@ const WRITE_EVERY_MS = 100;
 
 /** Clicks that come while some are being written go together, in the next transaction. */
 class ClickCounter {
-  readonly #parts: LinkParts;
+  readonly #parts: ApiParts;
   readonly #limiter: LogLimiter;
   #waiting: Click[] = [];
   #writing: Promise<void> = Promise.resolve();
   #next: Promise<void> | null = null;
   #writeAtMs = 0;
 
-  constructor(parts: LinkParts) {
+  constructor(parts: ApiParts) {
     this.#parts = parts;
     this.#limiter = new LogLimiter(parts.clock, 1);
   }
@@ -67,7 +62,7 @@ class ClickCounter {
   }
 }
 
-export function linkOperations(api: Api, parts: LinkParts): void {
+export function linkOperations(api: Api, parts: ApiParts): void {
   const { store, clock } = parts;
   const counter = new ClickCounter(parts);
   api.get("/l/:code", { config: { auth: "none" }, schema: { hide: true } }, async (request, reply) => {

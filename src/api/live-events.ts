@@ -3,28 +3,21 @@
  * Each event `live` has the events of a moment, and how many more there were that could not be told: nothing is kept for a reader that is slow or away.
  * With several nodes one hears of what this node does.
  */
+
 import type { FastifyRequest } from "fastify";
 import { LIVE_KINDS, type LiveBatch, type LiveEvent, type LiveHub, missedIn } from "../events/live.ts";
 import { boundedCache } from "../runtime/cache.ts";
 import { Type } from "../runtime/type.ts";
-import type { Settings } from "../settings/settings.ts";
-import type { Account } from "../store/port/accounts.ts";
-import type { Store } from "../store/port/store.ts";
-import { type AuthParts, checkScope, DEMANDS } from "./auth.ts";
-import { finderOf, type Live, sendStream } from "./console/live.ts";
+import { watchRefusal } from "./auth.ts";
+import { finderOf, sendStream } from "./console/live.ts";
 import type { LiveStream } from "./console/live-stream.ts";
 import { accountOfSearch } from "./console/messages.ts";
 import { isoTime, isoTimeOrNull } from "./console/schemas.ts";
-import { ApiError, badField } from "./errors.ts";
-import { type Api, accountOf } from "./operation.ts";
+import { badField } from "./errors.ts";
+import { type Api, accountOf, TRACKING } from "./operation.ts";
+import type { ApiParts } from "./parts.ts";
 import { fieldsOf, readList, readText } from "./query.ts";
-
-export interface LiveEventParts extends AuthParts {
-  readonly store: Pick<Store, "account" | "profile">;
-  readonly settings: Settings;
-  readonly live: Live;
-  readonly liveHub: LiveHub;
-}
+import { OptionalText } from "./shapes.ts";
 
 /** What a reader that is slow has not taken yet; what comes beyond is missed. */
 const MAX_WAITING = 2_000;
@@ -33,8 +26,8 @@ const MAX_NAMES = 10_000;
 
 /** Hidden from /docs, and so here for the names of its fields alone. */
 const Query = Type.Object({
-  account: Type.Optional(Type.String({ description: "For operators and resellers: whose messages." })),
-  events: Type.Optional(Type.String({ description: "Only events of these kinds, separated by commas." })),
+  account: OptionalText("For operators and resellers: whose messages."),
+  events: OptionalText("Only events of these kinds, separated by commas."),
 });
 
 interface Wish {
@@ -127,7 +120,7 @@ class EventFeed {
   }
 }
 
-export function liveEventOperation(api: Api, parts: LiveEventParts): void {
+export function liveEventOperation(api: Api, parts: ApiParts): void {
   const { store, live, liveHub } = parts;
   const names = boundedCache<number, string>(MAX_NAMES);
   const nameOf = async (accountId: number): Promise<string> => {
@@ -151,8 +144,9 @@ export function liveEventOperation(api: Api, parts: LiveEventParts): void {
       return {
         touch: () => feed.touch(),
         stop: () => feed.stop(),
+        // The right to it may have been taken away meanwhile.
         renew: (now) => {
-          if (!mayWatch(parts, now)) stream.end();
+          if (watchRefusal(parts, now, TRACKING) !== null) stream.end();
         },
       };
     });
@@ -164,20 +158,8 @@ export function liveEventOperation(api: Api, parts: LiveEventParts): void {
       exposeHeadRoute: false,
       schema: { hide: true, querystring: Query },
       validatorCompiler: () => () => true,
-      config: { auth: "account", scope: "track", json: false },
+      config: { ...TRACKING, json: false },
     },
     async (request, reply) => sendStream(request, reply, await open(request)),
   );
-}
-
-/** The right to it may have been taken away meanwhile. */
-function mayWatch(parts: LiveEventParts, account: Account): boolean {
-  try {
-    DEMANDS.account(parts, account);
-    checkScope(account, "track", parts.settings.resellers);
-    return true;
-  } catch (error) {
-    if (error instanceof ApiError) return false;
-    throw error;
-  }
 }

@@ -6,6 +6,7 @@
  * since the first page, and shortly before it because sending is recorded a little later, and shows those that were there before the first page. A message
  * is sent once only, so none is left out. One that was sent just before or meanwhile may come twice, the second time with its newer state.
  */
+import { LOG_PAGE_MESSAGES, RECORDED_LATE_MS } from "../admin/log-search.ts";
 import { timeOfId } from "../runtime/ids.ts";
 import type { Store } from "../store/port/store.ts";
 import type { LoggedMessage, LogPosition, LogQuery } from "../store/port/tracking.ts";
@@ -20,11 +21,7 @@ export interface LogCursor {
   readonly after: LogPosition | null;
 }
 
-/** A message is recorded as sent so long after the time that it was sent at (admin/log-search.ts). */
-const RECORDED_LATE_MS = 10_000;
 const MAX_CURSOR = 200;
-/** Messages from one command: other commands wait for it. */
-const PAGE_MESSAGES = 200;
 
 /** Null for whoever wants no cursor. */
 export function readCursor(fields: Readonly<Record<string, unknown>>, nowMs: number): LogCursor | null {
@@ -91,7 +88,7 @@ async function walk(
     const found: Awaited<ReturnType<Store["logs"]>> = await page({
       ...query,
       ...range,
-      limit: Math.min(wanted, PAGE_MESSAGES),
+      limit: Math.min(wanted, LOG_PAGE_MESSAGES),
       after,
     });
     messages.push(...(isSecondLook ? found.messages.filter((each) => wasThere(each, startedMs)) : found.messages));

@@ -2,23 +2,16 @@
  * Who logs in: a password, and a code where a second factor is in force. Wrong codes are counted like wrong passwords, under the same user
  * and address, so that whoever has found out one of the two cannot try out the other.
  */
+
 import type { FastifyRequest } from "fastify";
-import type { LoginLog } from "../auth/login-log.ts";
 import { MAX_CODE_CHARACTERS, proofOf } from "../auth/second-factor.ts";
-import type { Clock } from "../runtime/clock.ts";
 import type { Account, Scope, User } from "../store/port/accounts.ts";
 import type { FactorProof } from "../store/port/credentials.ts";
-import type { Store } from "../store/port/store.ts";
-import { type AuthParts, attemptAs, checkAddress, type NamedPassword } from "./auth.ts";
+import { attemptAs, checkAddress, type NamedPassword } from "./auth.ts";
 import { suspended, WRONG_PASSWORD } from "./auth-reasons.ts";
 import { ApiError, badField } from "./errors.ts";
 import { bodyFields, headerText, queryFields } from "./parameters.ts";
-
-export interface LoginParts extends AuthParts {
-  readonly store: Pick<Store, "secondFactor" | "useSecondFactor">;
-  readonly clock: Clock;
-  readonly logins: LoginLog;
-}
+import type { ApiParts } from "./parts.ts";
 
 interface LoggedIn {
   readonly account: Account;
@@ -52,7 +45,7 @@ export interface LoginInput extends NamedPassword {
 
 /** Opens a session for whoever may log in from there, and gives its token; with scopes, or null for all, one of a program. */
 export async function openSession(
-  parts: LoginParts,
+  parts: ApiParts,
   login: LoginInput,
   address: string,
   scopes?: readonly Scope[] | null,
@@ -76,7 +69,7 @@ export async function openSession(
 
 /** Null for a wrong password. What the second factor has to say is told to whoever knows the password. */
 async function checkLogin(
-  parts: LoginParts,
+  parts: ApiParts,
   { username, password, code }: LoginInput,
   address: string,
 ): Promise<LoggedIn | null> {
@@ -101,13 +94,13 @@ async function checkLogin(
   return login;
 }
 
-export function noteWrongCode({ logins }: LoginParts, username: string, address: string): void {
+export function noteWrongCode({ logins }: ApiParts, username: string, address: string): void {
   logins.wrong({ action: "wrongCode", username, address, facts: {} });
 }
 
 /** How the second factor was shown, if it was: from now on the code is good for nothing. */
 async function takeCode(
-  { store, clock }: LoginParts,
+  { store, clock }: ApiParts,
   username: string,
   code: string,
 ): Promise<FactorProof["kind"] | null> {

@@ -1,10 +1,9 @@
 /** The logs: what an account sent and what became of it, read as often as one likes. */
+
 import type { FastifyRequest } from "fastify";
 import { searchLogs } from "../admin/log-search.ts";
 import { logItem } from "../reports/rendering/report-item.ts";
 import { logItemV3 } from "../reports/rendering/report-item-v3.ts";
-import type { Clock } from "../runtime/clock.ts";
-import type { Settings } from "../settings/settings.ts";
 import { STATUS } from "../sms/statuses.ts";
 import type { Store } from "../store/port/store.ts";
 import { LOG_PAGE_ROWS, type LogFilter, type LoggedMessage, type LogQuery } from "../store/port/tracking.ts";
@@ -12,7 +11,8 @@ import { ApiErrorResponse } from "./error-schemas.ts";
 import { ApiError, badField } from "./errors.ts";
 import { pageOfLogs, readCursor } from "./log-cursor.ts";
 import { Mutex } from "./mutex.ts";
-import { type Api, accountOf, operation } from "./operation.ts";
+import { type Api, accountOf, operation, TRACKING } from "./operation.ts";
+import type { ApiParts } from "./parts.ts";
 import {
   fieldsOf,
   readForm,
@@ -26,12 +26,6 @@ import {
 } from "./query.ts";
 import * as schemas from "./tracking-schemas.ts";
 import * as v3 from "./v3/tracking-schemas.ts";
-
-export interface LogParts {
-  readonly store: Pick<Store, "logs">;
-  readonly clock: Clock;
-  readonly settings: Settings;
-}
 
 const LOG_HOURS = 48;
 const HOUR_MS = 3_600_000;
@@ -94,7 +88,7 @@ export interface LogSearcher {
 const SHORTER = ["sentSince", "sentUntil"];
 
 /** One for all families, which share its turns. */
-export function logSearcher({ store, clock, settings }: LogParts): LogSearcher {
+export function logSearcher({ store, clock, settings }: ApiParts): LogSearcher {
   // A filter that matches rarely goes through many pages. However many such requests there are, the store has one page at a time.
   const mutex = new Mutex();
   const most = settings.limits.searchMessages;
@@ -118,15 +112,14 @@ export function logSearcher({ store, clock, settings }: LogParts): LogSearcher {
   return { pages, newest };
 }
 
-export function logOperations(api: Api, { clock }: Pick<LogParts, "clock">, { pages, newest }: LogSearcher): void {
+export function logOperations(api: Api, { clock }: ApiParts, { pages, newest }: LogSearcher): void {
   api.get(
     "/sms/1/logs",
     operation({
+      ...TRACKING,
       id: "searchLogs",
       tag: "Tracking",
       summary: "Look up what was sent, newest first",
-      auth: "account",
-      scope: "track",
       query: schemas.LogQuery,
       answer: schemas.LogResponse,
     }),
@@ -139,11 +132,10 @@ export function logOperations(api: Api, { clock }: Pick<LogParts, "clock">, { pa
   api.get(
     "/sms/3/logs",
     operation({
+      ...TRACKING,
       id: "searchLogsV3",
       tag: "Version 3",
       summary: "Look up what was sent, newest first",
-      auth: "account",
-      scope: "track",
       query: v3.LogQuery,
       answer: v3.LogResponse,
       errors: ApiErrorResponse,

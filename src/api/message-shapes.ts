@@ -1,10 +1,11 @@
 /** What both the console and the operator's API say of a message in the same words. */
+
 import { Type } from "../runtime/type.ts";
-import { TextOrNull } from "./schemas.ts";
+import { Text, TextOrNull } from "./shapes.ts";
 
 export const ShortLink = Type.Object({
-  code: Type.String({ description: "What its short form ends with." }),
-  target: Type.String({ description: "Where it leads." }),
+  code: Text("What its short form ends with."),
+  target: Text("Where it leads."),
   clicks: Type.Integer(),
   firstClickAt: TextOrNull("When it was first opened."),
   lastClickAt: TextOrNull("When it was last opened."),

@@ -1,28 +1,21 @@
 /** Balance, and what a reseller does about it: add funds. */
+
 import type { FastifyRequest } from "fastify";
 import { addFunds, checkFunds } from "../admin/funds.ts";
-import type { Catalogue } from "../catalogue/catalogue.ts";
 import { microsToNumber } from "../money/amounts.ts";
-import type { Clock } from "../runtime/clock.ts";
-import type { Store } from "../store/port/store.ts";
 import { bodyHash, idempotencyKey, keyReused } from "./idempotency.ts";
 import { type Api, accountOf, operation } from "./operation.ts";
 import { actorOf } from "./operator/managing.ts";
 import { bodyFields, queryFields } from "./parameters.ts";
+import type { ApiParts } from "./parts.ts";
 import * as schemas from "./schemas.ts";
-
-export interface MoneyParts {
-  readonly store: Pick<Store, "balance" | "fund">;
-  readonly catalogue: Catalogue;
-  readonly clock: Clock;
-}
 
 function queryOf(request: FastifyRequest): string {
   const start = request.url.indexOf("?");
   return start < 0 ? "" : request.url.slice(start);
 }
 
-export function moneyOperations(api: Api, parts: MoneyParts): void {
+export function moneyOperations(api: Api, parts: ApiParts): void {
   const { store, catalogue, clock } = parts;
 
   api.get(

@@ -3,6 +3,7 @@ import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import type {
   FastifyBaseLogger,
   FastifyInstance,
+  FastifyReply,
   FastifyRequest,
   RawReplyDefaultExpression,
   RawRequestDefaultExpression,
@@ -116,6 +117,16 @@ const SECURITY: Readonly<Record<Auth, Record<string, string[]>[]>> = {
   known: [{ basic: [] }, { apiKey: [] }, { session: [] }],
 };
 
+/** Whom most operations are for: any account, and of its API keys those that are good for this. */
+export const SENDING = { auth: "account", scope: "send" } as const;
+export const TRACKING = { auth: "account", scope: "track" } as const;
+
+/** Of an operation without an answer. */
+function saysNothing(_: FastifyRequest, reply: FastifyReply, done: () => void): void {
+  reply.code(204);
+  done();
+}
+
 /** The options of a route, for the router, the validator and the page at /docs alike. */
 export function operation<const Schema extends { body?: TSchema; querystring?: TSchema }>(
   options: OperationOptions<Schema>,
@@ -127,6 +138,7 @@ export function operation<const Schema extends { body?: TSchema; querystring?: T
   const good: { 200?: TSchema; 201?: TSchema; 204?: TSchema } =
     answer === undefined ? { 204: Done } : makes === true ? { 201: answer } : { 200: answer };
   return {
+    ...(answer === undefined ? { preHandler: saysNothing } : {}),
     config: { auth, scope: scope ?? null, form, csv, bodyOctets, json: true, alsoTakes },
     ...(takes === undefined && query === undefined ? {} : { validatorCompiler: () => () => true }),
     schema: {

@@ -1,26 +1,18 @@
 /** Applications that PINs are sent for, and the templates of their messages. */
+
 import type { FastifyRequest } from "fastify";
 import type { PinApplication, PinConfiguration, PinTemplate, PinTemplateChange } from "../pins/commands.ts";
 import { MAX_APPLICATIONS, MAX_TEMPLATES } from "../pins/defaults.ts";
 import { DAY_MS, parseRate, parseSpan, YEAR_MS } from "../pins/rate.ts";
 import { PIN_PLACEHOLDER, textFault } from "../pins/text.ts";
-import type { Clock } from "../runtime/clock.ts";
 import { PIN_SECRET_OCTETS, publicId, secret } from "../runtime/random.ts";
 import { Type } from "../runtime/type.ts";
 import { isSender } from "../sms/addresses.ts";
-import type { Store } from "../store/port/store.ts";
 import { ApiExceptionResponse } from "./error-schemas.ts";
 import { ApiError, badField } from "./errors.ts";
 import { type Api, accountOf, operation } from "./operation.ts";
+import type { ApiParts } from "./parts.ts";
 import * as schemas from "./pin-schemas.ts";
-
-export interface PinApplicationParts {
-  readonly store: Pick<
-    Store,
-    "pinApplication" | "pinApplications" | "putPinApplication" | "pinTemplate" | "pinTemplates" | "putPinTemplate"
-  >;
-  readonly clock: Clock;
-}
 
 export const PIN_TAG = "PINs";
 const MANAGING = { tag: PIN_TAG, auth: "account", scope: "pins", errors: ApiExceptionResponse } as const;
@@ -158,7 +150,7 @@ function templateAnswer({ id, applicationId, text, pinType, pinLength, senderId,
 
 // --- Operations ---------------------------------------------------------------------------------------------------------------
 
-export function pinApplicationOperations(api: Api, { store, clock }: PinApplicationParts): void {
+export function pinApplicationOperations(api: Api, { store, clock }: ApiParts): void {
   api.get(
     APPLICATIONS,
     operation({

@@ -1,15 +1,9 @@
 /** The shapes of PINs: applications, templates, sending and verifying. */
 
 import { MAX_PIN_ATTEMPTS } from "../pins/defaults.ts";
-import {
-  DEFAULT_PIN_LENGTH,
-  MAX_PIN_BROUGHT,
-  MAX_PIN_LENGTH,
-  MIN_PIN_LENGTH,
-  PIN_TYPES,
-  type PinType,
-} from "../pins/pin.ts";
+import { DEFAULT_PIN_LENGTH, MAX_PIN_BROUGHT, MAX_PIN_LENGTH, MIN_PIN_LENGTH, PIN_TYPES } from "../pins/pin.ts";
 import { type TProperties, Type } from "../runtime/type.ts";
+import { Flag, OneOf, OptionalFlag, OptionalText, OptionalWhole, optional, Text } from "./shapes.ts";
 
 const MAX_NAME = 255;
 /** Of a span or a rate, such as "10000/1d". */
@@ -20,7 +14,6 @@ const MAX_PLACEHOLDERS = 50;
 const MAX_VALUE = 500;
 const MAX_ID = 100;
 
-const optional = Type.Optional;
 const Rule = (description: string) => Type.String({ minLength: 1, maxLength: MAX_RULE, description });
 const Id = (description: string) => Type.String({ minLength: 1, maxLength: MAX_ID, description });
 const Kept = (description: string) => optional(Type.String({ maxLength: MAX_NAME, description }));
@@ -31,9 +24,7 @@ const CONFIGURATION = {
     maximum: MAX_PIN_ATTEMPTS,
     description: "How often a PIN may be verified, rightly or wrongly. Default 10.",
   }),
-  allowMultiplePinVerifications: Type.Boolean({
-    description: "Whether a PIN may be verified again after it was right. Default true.",
-  }),
+  allowMultiplePinVerifications: Flag("Whether a PIN may be verified again after it was right. Default true."),
   pinTimeToLive: Rule("How long a PIN is good after it was sent, such as 15m; at most a year. Default 15m."),
   verifyPinLimit: Rule("Verifications of one phone number, such as 1/3s; at most for a day. Default 1/3s."),
   sendPinPerApplicationLimit: Rule("PINs that the application sends; at most for a year. Default 10000/1d."),
@@ -49,7 +40,7 @@ const NAME = Type.String({ minLength: 1, maxLength: MAX_NAME, description: "What
 
 export const ApplicationRequest = Type.Object({
   name: NAME,
-  enabled: optional(Type.Boolean({ description: "Whether PINs are sent for it. Default true." })),
+  enabled: OptionalFlag("Whether PINs are sent for it. Default true."),
   configuration: optional(partly(CONFIGURATION)),
 });
 
@@ -69,7 +60,7 @@ const INDIA = {
 };
 /** Speech has no meaning here: what a client keeps with its template it gets back. */
 const SPEECH = {
-  language: optional(Type.Unsafe<string>({ type: "string", enum: LANGUAGES, description: "Of speech; kept." })),
+  language: optional(OneOf(LANGUAGES, "Of speech; kept.")),
   repeatDTMF: Kept("Of speech; kept."),
   voiceName: Kept("Of speech; kept."),
   speechRate: optional(Type.Number({ minimum: 0.5, maximum: 2, description: "Of speech; kept." })),
@@ -81,7 +72,7 @@ const TEMPLATE = {
     maxLength: MAX_TEXT,
     description: "What the message says. It has {{pin}}, and may have other {{names}}.",
   }),
-  pinType: Type.Unsafe<PinType>({ type: "string", enum: PIN_TYPES, description: "Of what a PIN is made." }),
+  pinType: OneOf(PIN_TYPES, "Of what a PIN is made."),
 };
 const TEMPLATE_OPTIONS = {
   pinLength: optional(
@@ -111,7 +102,7 @@ export const TemplateRequest = Type.Object({
 export const TemplateResponse = Type.Object({
   messageId: Type.String(),
   applicationId: Type.String(),
-  pinPlaceholder: Type.String({ description: "Always {{pin}}." }),
+  pinPlaceholder: Text("Always {{pin}}."),
   messageText: Type.String(),
   pinLength: Type.Integer(),
   pinType: TEMPLATE.pinType,
@@ -128,9 +119,7 @@ const SENDING = {
       description: "A value for each {{name}} of the text, by its name without braces. Never pin.",
     }),
   ),
-  trackDelivery: optional(
-    Type.Boolean({ description: "Give the id of the message, whose report comes as others do. Default false." }),
-  ),
+  trackDelivery: OptionalFlag("Give the id of the message, whose report comes as others do. Default false."),
 };
 
 export const SendPinRequest = Type.Object({
@@ -147,9 +136,9 @@ export const ResendPinRequest = Type.Object(SENDING);
 export const SendPinResponse = Type.Object({
   pinId: Type.String(),
   to: Type.String(),
-  ncStatus: optional(Type.String({ description: "NC_NOT_CONFIGURED; not there with ncNeeded=false." })),
-  smsStatus: Type.String({ description: "MESSAGE_SENT, or MESSAGE_NOT_SENT." }),
-  externalMessageId: optional(Type.String({ description: "The message's id, with trackDelivery." })),
+  ncStatus: OptionalText("NC_NOT_CONFIGURED; not there with ncNeeded=false."),
+  smsStatus: Text("MESSAGE_SENT, or MESSAGE_NOT_SENT."),
+  externalMessageId: OptionalText("The message's id, with trackDelivery."),
 });
 
 export const VerifyPinRequest = Type.Object({
@@ -161,14 +150,13 @@ export const VerifyPinResponse = Type.Object({
   msisdn: Type.String(),
   verified: Type.Boolean(),
   attemptsRemaining: Type.Integer(),
-  pinError: optional(Type.String({ description: "WRONG_PIN, TTL_EXPIRED, or NO_MORE_PIN_ATTEMPTS." })),
+  pinError: OptionalText("WRONG_PIN, TTL_EXPIRED, or NO_MORE_PIN_ATTEMPTS."),
 });
 
-const Flag = (description: string) => optional(Type.String({ description }));
 export const VerificationsQuery = Type.Object({
-  msisdn: Type.String({ description: "The phone number." }),
-  verified: Flag("Only those that were (true) or were not (false) verified."),
-  sent: Flag("Only those that were (true) or were not (false) sent."),
+  msisdn: Text("The phone number."),
+  verified: OptionalText("Only those that were (true) or were not (false) verified."),
+  sent: OptionalText("Only those that were (true) or were not (false) sent."),
 });
 
 export const VerificationsResponse = Type.Object({
@@ -176,8 +164,8 @@ export const VerificationsResponse = Type.Object({
     Type.Object({
       msisdn: Type.String(),
       verified: Type.Boolean(),
-      verifiedAt: optional(Type.Integer({ description: "Milliseconds since 1970." })),
-      sentAt: optional(Type.Integer({ description: "Milliseconds since 1970." })),
+      verifiedAt: OptionalWhole("Milliseconds since 1970."),
+      sentAt: OptionalWhole("Milliseconds since 1970."),
     }),
   ),
 });

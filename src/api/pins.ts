@@ -3,28 +3,21 @@
  * can verify it, whenever the process dies. Where the message is rejected, the PIN is counted, so that nobody gets more of them than the limits
  * allow, but it cannot be verified.
  */
+
 import type { FastifyRequest } from "fastify";
-import type { Intake } from "../intake/intake.ts";
 import type { RequestedMessage } from "../intake/request.ts";
 import { NO_REPORT } from "../message/report-form.ts";
 import type { PinSending, PinSendingOutcome } from "../pins/commands.ts";
 import { MAX_VERIFICATIONS } from "../pins/defaults.ts";
-import type { Clock } from "../runtime/clock.ts";
 import { isDestination } from "../sms/addresses.ts";
-import type { Store } from "../store/port/store.ts";
 import { ApiExceptionResponse } from "./error-schemas.ts";
 import { ApiError, badField, tooMany } from "./errors.ts";
 import { type Api, accountOf, operation } from "./operation.ts";
+import type { ApiParts } from "./parts.ts";
 import { newPinId, PIN_TAG, pathId, unknown } from "./pin-applications.ts";
 import * as schemas from "./pin-schemas.ts";
 import { fieldsOf, readText } from "./query.ts";
 import { type Accepted, accepted, isGood, sendRequest } from "./sending.ts";
-
-export interface PinParts {
-  readonly store: Pick<Store, "sendPin" | "pinNotSent" | "verifyPin" | "pinVerifications">;
-  readonly intake: Pick<Intake, "send">;
-  readonly clock: Clock;
-}
 
 const SENDING = { tag: PIN_TAG, auth: "account", scope: "pins", errors: ApiExceptionResponse } as const;
 const SECOND_MS = 1_000;
@@ -64,7 +57,7 @@ interface SendingFields {
   readonly trackDelivery?: boolean;
 }
 
-export function pinOperations(api: Api, { store, intake, clock }: PinParts): void {
+export function pinOperations(api: Api, { store, intake, clock }: ApiParts): void {
   /** Hands the message with the PIN to the same intake as any other. */
   const send = async (
     request: FastifyRequest,

@@ -1,7 +1,7 @@
 /** How a text will look on the phone and how many parts it takes, without sending it: over a carrier that takes GSM, since none is named. */
 import { Slices } from "../runtime/slices.ts";
 import { type PreviewOptions, preview } from "../sms/preview.ts";
-import { type Api, accountOf, operation } from "./operation.ts";
+import { type Api, accountOf, operation, SENDING } from "./operation.ts";
 import * as schemas from "./schemas.ts";
 
 /** A text of 10,000 characters, each written as an escape of a surrogate pair, and the rest. */
@@ -15,11 +15,10 @@ export function previewOperations(api: Api): void {
   api.post(
     "/sms/1/preview",
     operation({
+      ...SENDING,
       tag: "Sending",
       id: "previewText",
       summary: "See how a text would be sent",
-      auth: "account",
-      scope: "send",
       bodyOctets: PREVIEW_OCTETS,
       schema: { body: schemas.PreviewRequest },
       answer: schemas.PreviewResponse,

@@ -12,7 +12,7 @@ const MAX_IDS = 500;
 /** The longest thing that a query asks for is a URL. */
 const MAX_TEXT = 2_048;
 
-type Fields = Readonly<Record<string, unknown>>;
+export type Fields = Readonly<Record<string, unknown>>;
 
 /** What cannot be decoded would be taken as it is written, and so be sent, looked for or kept with its percent signs. */
 export function checkQuery(url: string): void {
@@ -58,11 +58,23 @@ export function readForm(fields: Fields, name: string, form: RegExp, says: strin
   return value;
 }
 
+/** A whole number from 1 up. */
+export function readWhole(fields: Fields, name: string, most: number, usual: number): number {
+  const says = `must be a whole number from 1 to ${most}`;
+  const value = Number(readForm(fields, name, /^\d{1,3}$/, says) ?? usual);
+  if (value < 1 || value > most) throw badField(name, says);
+  return value;
+}
+
 /** A moment in milliseconds since 1970. A plus sign that was not escaped arrives as a space, and can be nothing else here. */
 export function readMoment(fields: Fields, name: string): number | null {
   const value = readText(fields, name);
-  if (value === null) return null;
-  const atMs = parseDateTime(value.replace(" ", "+"));
+  return value === null ? null : momentIn(value.replace(" ", "+"), name);
+}
+
+/** The moment that a field says. */
+export function momentIn(text: string, name: string): number {
+  const atMs = parseDateTime(text);
   if (atMs === null) throw badField(name, "is not a date and time like 2026-02-12T09:58:20.323+0000");
   return atMs;
 }

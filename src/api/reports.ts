@@ -4,12 +4,10 @@
  * Each is handed out once, and is never lost: it is only gone for good once the answer that carries it is written to the connection. If the
  * service dies before, or the connection does, it is handed out again a minute later.
  */
+
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { reportItem } from "../reports/rendering/report-item.ts";
 import { reportItemV3 } from "../reports/rendering/report-item-v3.ts";
-import type { Clock } from "../runtime/clock.ts";
-import type { Log } from "../runtime/log.ts";
-import type { Settings } from "../settings/settings.ts";
 import { type PullPosition, type PullSearch, REPORT_FETCH_MS, type ReportFetch } from "../store/port/reports.ts";
 import type { Store } from "../store/port/store.ts";
 import { LOG_PAGE_ROWS, type MessageNames, type PlatformFilter } from "../store/port/tracking.ts";
@@ -17,17 +15,11 @@ import { AGAIN_AFTER_MS, Confirmations } from "./confirmation.ts";
 import { ApiErrorResponse } from "./error-schemas.ts";
 import { ApiError } from "./errors.ts";
 import { FETCHES_AT_A_TIME, Mutex } from "./mutex.ts";
-import { type Api, accountOf, operation } from "./operation.ts";
+import { type Api, accountOf, operation, TRACKING } from "./operation.ts";
+import type { ApiParts } from "./parts.ts";
 import { fieldsOf, readIds, readLimit, readPlatform } from "./query.ts";
 import * as schemas from "./tracking-schemas.ts";
 import * as v3 from "./v3/tracking-schemas.ts";
-
-export interface ReportParts {
-  readonly store: Pick<Store, "fetchReports" | "searchReports" | "confirmReports">;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly settings: Settings;
-}
 
 type Fetched = Awaited<ReturnType<Store["fetchReports"]>>["reports"][number];
 
@@ -46,7 +38,7 @@ interface Wanted extends MessageNames {
 export type FetchReports = (request: FastifyRequest, reply: FastifyReply, wanted: Wanted) => Promise<Fetched[]>;
 
 /** One for all families, which share its turns. */
-export function reportFetcher(api: Api, { store, clock, log, settings }: ReportParts): FetchReports {
+export function reportFetcher(api: Api, { store, clock, log, settings }: ApiParts): FetchReports {
   const most = settings.limits.searchMessages;
   const confirmations = new Confirmations(api, log);
   const mutex = new Mutex(FETCHES_AT_A_TIME);
@@ -102,8 +94,7 @@ export function reportOperations(api: Api, fetchReports: FetchReports): void {
   };
 
   const read = {
-    auth: "account",
-    scope: "track",
+    ...TRACKING,
     query: schemas.ReportQuery,
     summary: "Fetch delivery reports that were not fetched before",
   } as const;

@@ -1,26 +1,25 @@
 /** The sandbox's clock: how far it is ahead, and moving it. */
+
 import { MAX_OFFSET_MS, type TimeTravel } from "../runtime/time-travel.ts";
-import { formatDateTime, parseDateTime } from "../schedule/date-time.ts";
+import { formatDateTime } from "../schedule/date-time.ts";
 import type { Account } from "../store/port/accounts.ts";
 import type { Store } from "../store/port/store.ts";
 import { seesAll } from "./beyond.ts";
 import { ApiError, badField } from "./errors.ts";
-import { type Api, accountOf, operation } from "./operation.ts";
+import { type Api, accountOf, operation, SENDING, TRACKING } from "./operation.ts";
+import type { SandboxPort } from "./parts.ts";
+import { momentIn } from "./query.ts";
 import * as schemas from "./sandbox-schemas.ts";
 
-export interface ClockParts {
-  readonly store: Pick<Store, "waitingUntil">;
-  /** Null where the clock cannot be moved. */
-  readonly travel: Pick<TimeTravel, "offsetMs" | "now" | "jump"> | null;
-}
-
+export const SANDBOX_SEEN = { tag: "Sandbox", ...TRACKING } as const;
+export const SANDBOX_CHANGED = { tag: "Sandbox", ...SENDING } as const;
 const UNIT_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 const DURATION = /^(\d{1,9})(s|m|h|d)$/;
 const MAX_JUMP_MS = 366 * UNIT_MS.d!;
 const ONLY_FORWARDS =
   "The sandbox's clock goes forwards only, because ids and postings stand in the order of time. An empty data directory begins with the real time again";
 
-export function clockOperations(api: Api, { store, travel }: ClockParts): void {
+export function clockOperations(api: Api, store: Pick<Store, "waitingUntil">, travel: SandboxPort["travel"]): void {
   const here = () => {
     if (travel !== null) return travel;
     throw new ApiError(
@@ -33,11 +32,9 @@ export function clockOperations(api: Api, { store, travel }: ClockParts): void {
   api.get(
     "/sandbox/1/clock",
     operation({
-      tag: "Sandbox",
+      ...SANDBOX_SEEN,
       id: "getSandboxClock",
       summary: "What time it is in the sandbox",
-      auth: "account",
-      scope: "track",
       answer: schemas.ClockAnswer,
     }),
     async () => answer(),
@@ -46,11 +43,9 @@ export function clockOperations(api: Api, { store, travel }: ClockParts): void {
   api.put(
     "/sandbox/1/clock",
     operation({
-      tag: "Sandbox",
+      ...SANDBOX_CHANGED,
       id: "moveSandboxClock",
       summary: "Move the sandbox's clock forwards",
-      auth: "account",
-      scope: "send",
       schema: { body: schemas.ClockChange },
       answer: schemas.ClockJump,
     }),
@@ -96,17 +91,11 @@ function wantedJump(wanted: Wanted, travel: Pick<TimeTravel, "offsetMs" | "now">
 function jumpOf({ by, to, offset }: Wanted, travel: Pick<TimeTravel, "offsetMs" | "now">): number {
   if (by !== undefined) return duration("by", by);
   if (offset !== undefined) return duration("offset", offset) - travel.offsetMs;
-  return moment(to!) - travel.now();
+  return momentIn(to!, "to") - travel.now();
 }
 
 function duration(name: string, text: string): number {
   const [, count, unit] = DURATION.exec(text) ?? [];
   if (count === undefined || unit === undefined) throw badField(name, "must be a number with s, m, h or d, such as 2h");
   return Number(count) * UNIT_MS[unit]!;
-}
-
-function moment(text: string): number {
-  const atMs = parseDateTime(text);
-  if (atMs === null) throw badField("to", "is not a date and time like 2026-02-12T09:58:20.323+0000");
-  return atMs;
 }

@@ -1,6 +1,8 @@
 /** The shapes of what only the sandbox has: phones, the faults of their network, and the clock. */
+
 import { Type } from "../runtime/type.ts";
 import { PHONE_STATES } from "../simulator/phone-states.ts";
+import { Flag, Text, Whole } from "./shapes.ts";
 
 export const PhoneStateWord = Type.Unsafe<(typeof PHONE_STATES)[number]>({
   type: "string",
@@ -13,16 +15,15 @@ export const PhoneChange = Type.Object({ state: Type.Optional(PhoneStateWord) },
 
 export const PhoneSetting = Type.Object({ number: Type.String(), state: PhoneStateWord });
 
-const flag = (description: string) => Type.Boolean({ description });
 const milliseconds = (maximum: number, description: string) => Type.Integer({ minimum: 0, maximum, description });
 
 const faults = {
-  throttling: flag("Every submit is answered with `too fast`; it is tried again every second."),
-  refusing: flag("Every submit is refused for good: messages fail at once."),
-  connectionLost: flag("There is no connection to the network: messages wait."),
+  throttling: Flag("Every submit is answered with `too fast`; it is tried again every second."),
+  refusing: Flag("Every submit is refused for good: messages fail at once."),
+  connectionLost: Flag("There is no connection to the network: messages wait."),
   slowAnswersMs: milliseconds(60_000, "How long the network takes to answer a submit."),
-  noReceipts: flag("Messages arrive, and no receipt ever comes."),
-  duplicatedReceipts: flag("Each receipt comes twice."),
+  noReceipts: Flag("Messages arrive, and no receipt ever comes."),
+  duplicatedReceipts: Flag("Each receipt comes twice."),
   lateReceiptsMs: milliseconds(86_400_000, "Receipts come so much later."),
 };
 
@@ -31,8 +32,8 @@ export const NetworkSwitches = Type.Object(faults, { title: "Network" });
 export const NetworkChange = Type.Partial(NetworkSwitches, { additionalProperties: false });
 
 export const ClockAnswer = Type.Object({
-  now: Type.String({ description: "The sandbox's time." }),
-  offsetMs: Type.Integer({ description: "By how much it is ahead of the real time." }),
+  now: Text("The sandbox's time."),
+  offsetMs: Whole("By how much it is ahead of the real time."),
 });
 
 export const ClockChange = Type.Object(
@@ -49,8 +50,8 @@ export const ClockJump = Type.Object({
   jumpedMs: Type.Integer(),
   released: Type.Object(
     {
-      messages: Type.Integer({ description: "Scheduled messages that were waiting for a time that has come by now." }),
-      reports: Type.Integer({ description: "Reports whose next try has come." }),
+      messages: Whole("Scheduled messages that were waiting for a time that has come by now."),
+      reports: Whole("Reports whose next try has come."),
     },
     { description: "Of this account; of all accounts for the operator. At most 10,000 are looked at." },
   ),

@@ -1,5 +1,5 @@
 /** What only the sandbox has: its phones, which show what they got and write when they are told to; the faults of their network; and its clock. */
-import type { AskNetwork } from "../simulator/network.ts";
+
 import { NO_FAULTS } from "../simulator/network-faults.ts";
 import type { Viewer } from "../simulator/phones.ts";
 import { isDestination, plainPhone } from "../sms/addresses.ts";
@@ -7,40 +7,28 @@ import type { Account } from "../store/port/accounts.ts";
 import { seesAll } from "./beyond.ts";
 import { ApiError, badField } from "./errors.ts";
 import { type Api, accountOf, operation } from "./operation.ts";
-import { type ClockParts, clockOperations } from "./sandbox-clock.ts";
+import type { ApiParts, SandboxPort } from "./parts.ts";
+import { clockOperations, SANDBOX_CHANGED, SANDBOX_SEEN } from "./sandbox-clock.ts";
 import * as sandboxSchemas from "./sandbox-schemas.ts";
 import * as schemas from "./schemas.ts";
-
-/** What the other side of the service does for the sandbox. */
-export interface SandboxPort {
-  /** Resolves when the message is in the store; false when no simulated network runs. */
-  readonly write: (message: { from: string; to: string; text: string }) => Promise<boolean>;
-  readonly network: AskNetwork;
-  readonly travel: ClockParts["travel"];
-}
-
-export interface SandboxParts extends SandboxPort, ClockParts {}
 
 /** An account sees what is its own; the operator sees all. */
 export function viewerOf(caller: Account): Viewer {
   return seesAll(caller) ? null : { accountId: caller.id, accountKey: caller.key };
 }
 
-export function sandboxOperations(api: Api, parts: SandboxParts): void {
-  const { write, network } = parts;
-  clockOperations(api, parts);
+export function sandboxOperations(api: Api, { store }: ApiParts, { write, network, travel }: SandboxPort): void {
+  clockOperations(api, store, travel);
 
   api.post(
     "/sandbox/1/incoming",
     operation({
-      tag: "Sandbox",
+      ...SANDBOX_CHANGED,
       id: "writeFromPhone",
       summary: "Let a simulated phone write to a number",
-      auth: "account",
-      scope: "send",
       schema: { body: schemas.WriteRequest },
     }),
-    async ({ body }, reply) => {
+    async ({ body }) => {
       const { to, text } = body;
       const from = readNumber("from", body.from);
       if (!/^\d{3,15}$/.test(to)) throw badField("to", "must be 3 to 15 digits");
@@ -50,18 +38,15 @@ export function sandboxOperations(api: Api, parts: SandboxParts): void {
           throw new ApiError("conflict", "The network has no connection: PUT /sandbox/1/network mends it.");
         throw new ApiError("unavailable", "The catalogue has no simulated carrier.");
       }
-      return reply.code(204).send();
     },
   );
 
   api.put(
     "/sandbox/1/phones/:number",
     operation({
-      tag: "Sandbox",
+      ...SANDBOX_CHANGED,
       id: "setPhone",
       summary: "Switch a simulated phone on or off, or let it be full, abroad or unknown",
-      auth: "account",
-      scope: "send",
       schema: { body: sandboxSchemas.PhoneChange },
       answer: sandboxSchemas.PhoneSetting,
     }),
@@ -76,11 +61,9 @@ export function sandboxOperations(api: Api, parts: SandboxParts): void {
   api.get(
     "/sandbox/1/network",
     operation({
-      tag: "Sandbox",
+      ...SANDBOX_SEEN,
       id: "getNetwork",
       summary: "The faults of the simulated network",
-      auth: "account",
-      scope: "track",
       answer: sandboxSchemas.NetworkSwitches,
     }),
     () => network("faults", null),
@@ -89,11 +72,9 @@ export function sandboxOperations(api: Api, parts: SandboxParts): void {
   api.put(
     "/sandbox/1/network",
     operation({
-      tag: "Sandbox",
+      ...SANDBOX_CHANGED,
       id: "setNetwork",
       summary: "Set the faults of the simulated network; what is left out is off",
-      auth: "account",
-      scope: "send",
       schema: { body: sandboxSchemas.NetworkChange },
       answer: sandboxSchemas.NetworkSwitches,
     }),

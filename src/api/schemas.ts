@@ -2,7 +2,8 @@
  * The shapes of the API. One schema gives the type, the validation, the answer's serializer and the page at /docs. One with a `title` stands once in the
  * description, under that name (description/shared-schemas.ts).
  */
-import { type TProperties, type TSchema, Type } from "../runtime/type.ts";
+
+import { type TProperties, Type } from "../runtime/type.ts";
 import { MAX_URL_LENGTH } from "../runtime/urls.ts";
 import { TIME_UNITS } from "../schedule/pace.ts";
 import { DAYS } from "../schedule/window.ts";
@@ -10,13 +11,7 @@ import { LANGUAGE_CHOICES, TRANSLITERATIONS } from "../sms/text.ts";
 import { BULK_STATUSES } from "../store/port/bulks.ts";
 import { UrlOptions } from "./link-options.ts";
 import { DEFAULT_LIMIT, MAX_LIMIT } from "./query.ts";
-
-/** One of a list of words: as `enum`, which gives a clear error and a readable page. */
-export function OneOf<const Words extends readonly string[]>(words: Words, description: string) {
-  return Type.Unsafe<Words[number]>({ type: "string", enum: words, description });
-}
-
-export const optional = <Schema extends TSchema>(schema: Schema) => Type.Optional(schema);
+import { Flag, OneOf, OptionalFlag, OptionalText, OptionalWhole, optional, Text, Whole } from "./shapes.ts";
 
 const TimeOfDay = Type.Object(
   {
@@ -43,13 +38,9 @@ const LanguageCode = OneOf(
   LANGUAGE_CHOICES,
   "Turkish, Spanish or Portuguese letters in the 7 bit alphabet; AUTODETECT: of these the one that takes the fewest parts.",
 );
-const Text = Type.String({ minLength: 1, description: "The message." });
-const From = Type.String({
-  description: "Sender: 3 to 15 digits, or 1 to 11 characters with a letter.",
-});
-const To = Type.String({
-  description: "Recipient in international form: 4 to 15 digits. A plus sign or 00 before it is taken off.",
-});
+const MessageText = Type.String({ minLength: 1, description: "The message." });
+const From = Text("Sender: 3 to 15 digits, or 1 to 11 characters with a letter.");
+const To = Text("Recipient in international form: 4 to 15 digits. A plus sign or 00 before it is taken off.");
 /** A number, or several: real clients of the family send both. */
 const ToOneOrMany = Type.Unsafe<string | string[]>({
   type: ["string", "array"],
@@ -108,14 +99,14 @@ const Language = optional(
 );
 
 const messageOptions = {
-  flash: optional(Type.Boolean({ description: "Shown on the phone at once and not kept. Default false." })),
+  flash: OptionalFlag("Shown on the phone at once and not kept. Default false."),
   language: Language,
   languageCode: optional(LanguageCode),
   transliteration: optional(
     OneOf(TRANSLITERATIONS, "Turns letters of a script into the closest ones of the 7 bit alphabet."),
   ),
-  intermediateReport: optional(Type.Boolean({ description: "Also report changes that are not final." })),
-  notifyUrl: optional(Type.String({ description: "Where delivery reports are posted: absolute, http or https." })),
+  intermediateReport: OptionalFlag("Also report changes that are not final."),
+  notifyUrl: OptionalText("Where delivery reports are posted: absolute, http or https."),
   notifyContentType: optional(OneOf(["application/json", "application/xml"], "The form of the delivery reports.")),
   callbackData: optional(Type.String({ maxLength: 200, description: "Comes back in the delivery report." })),
   campaignReferenceId: CampaignReferenceId,
@@ -125,9 +116,7 @@ const messageOptions = {
     Type.Integer({ minimum: 1, description: "Minutes, or what validityPeriodTimeUnit says; at most 48 hours." }),
   ),
   validityPeriodTimeUnit: optional(OneOf(["SECONDS", "MINUTES", "HOURS"], "The unit of validityPeriod.")),
-  sendAt: optional(
-    Type.String({ description: "When to send, as 2026-02-12T09:58:20.323+0000; at most 180 days ahead." }),
-  ),
+  sendAt: OptionalText("When to send, as 2026-02-12T09:58:20.323+0000; at most 180 days ahead."),
   deliveryTimeWindow: optional(DeliveryTimeWindow),
 };
 
@@ -195,7 +184,7 @@ function sendingRequests<Says extends TProperties>(name: string, says: Says) {
     advancedV2: Type.Object({
       ...several,
       sendingSpeedLimit: SendingSpeedLimit,
-      includeSmsCountInResponse: optional(Type.Boolean({ description: "Put smsCount into the answer." })),
+      includeSmsCountInResponse: OptionalFlag("Put smsCount into the answer."),
     }),
     multi: Type.Object({ bulkId: optional(BulkId), messages: Type.Array(plain, { minItems: 1 }) }),
     single: Type.Object({ ...simple, bulkId: optional(BulkId), messageId: optional(MessageId) }),
@@ -203,21 +192,21 @@ function sendingRequests<Says extends TProperties>(name: string, says: Says) {
 }
 
 export const SendingRequests = {
-  text: sendingRequests("Text", { text: Text }),
+  text: sendingRequests("Text", { text: MessageText }),
   binary: sendingRequests("Binary", { binary: Binary }),
 };
 
 const { language: _, deliveryTimeWindow: __, regional: ___, ...flatOptions } = messageOptions;
 export const TextQuery = Type.Object({
-  username: optional(Type.String({ description: "With password, in place of an Authorization header." })),
+  username: OptionalText("With password, in place of an Authorization header."),
   password: optional(Type.String()),
   from: optional(From),
   to: Type.Array(Type.String(), { minItems: 1, description: "Recipients, separated by commas." }),
-  text: Text,
+  text: MessageText,
   ...flatOptions,
   bulkId: optional(BulkId),
   messageId: optional(MessageId),
-  track: optional(Type.String({ description: "SMS: it will be told whether the message brought what it is for." })),
+  track: OptionalText("SMS: it will be told whether the message brought what it is for."),
   trackingType: optional(Type.String({ maxLength: 255, description: "What that is called." })),
   processKey: optional(Type.String({ maxLength: 255, description: "A key of your own for it." })),
 });
@@ -230,8 +219,8 @@ export const PreviewRequest = Type.Object({
 });
 
 export const WriteRequest = Type.Object({
-  from: Type.String({ description: "The phone that writes: 4 to 15 digits." }),
-  to: Type.String({ description: "The number that it writes to: 3 to 15 digits." }),
+  from: Text("The phone that writes: 4 to 15 digits."),
+  to: Text("The number that it writes to: 3 to 15 digits."),
   text: Type.String({ minLength: 1, maxLength: 10_000 }),
 });
 
@@ -252,10 +241,10 @@ export const CodeRequest = Type.Object(
 
 export const FundsRequest = Type.Object(
   {
-    accountKey: Type.String({ description: "A client account of yours." }),
+    accountKey: Text("A client account of yours."),
     ammount: Type.Number({ description: "What to add, with at most 6 places; a negative amount is taken away." }),
-    currencycode: optional(Type.String({ description: "ISO 4217; the account's own currency unless given." })),
-    currencyCode: optional(Type.String({ description: "Another spelling of currencycode." })),
+    currencycode: OptionalText("ISO 4217; the account's own currency unless given."),
+    currencyCode: OptionalText("Another spelling of currencycode."),
     description: Type.String({ minLength: 1, maxLength: 255 }),
   },
   { additionalProperties: false, description: "Or in the query. A field beside these is refused." },
@@ -276,11 +265,11 @@ export const BulkQuery = Type.Object({
   bulkId: Type.String({ minLength: 1, maxLength: 100, description: "The bulkId that you chose or were given." }),
 });
 
-const SendAt = Type.String({ description: "As 2026-02-12T09:58:20.323+0000." });
+const SendAt = Text("As 2026-02-12T09:58:20.323+0000.");
 const BulkStatus = OneOf(BULK_STATUSES, "How far the bulk is.");
 
 export const BulkMove = Type.Object({
-  sendAt: Type.String({ description: "The new time, at most 180 days ahead; one in the past is now." }),
+  sendAt: Text("The new time, at most 180 days ahead; one in the past is now."),
 });
 export const BulkStatusChange = Type.Object({
   status: OneOf(BULK_STATUSES, "PAUSED, PENDING (resumes it) or CANCELED; a bulk becomes the others by itself."),
@@ -304,9 +293,7 @@ const MessageResults = Type.Array(
     {
       to: Type.String(),
       status: Status,
-      smsCount: optional(
-        Type.Integer({ description: "Number of parts; absent for a message that waits for its time." }),
-      ),
+      smsCount: OptionalWhole("Number of parts; absent for a message that waits for its time."),
       messageId: optional(Type.String()),
     },
     { title: "SentMessage" },
@@ -327,10 +314,6 @@ export const SingleResponse = Type.Object(
   { title: "SentSingle" },
 );
 
-export const orNull = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
-export const TextOrNull = (description: string) =>
-  Type.Unsafe<string | null>({ type: ["string", "null"], description });
-
 export const BulkSchedule = Type.Object({ bulkId: Type.String(), sendAt: SendAt }, { title: "BulkSchedule" });
 export const BulkState = Type.Object({ bulkId: Type.String(), status: BulkStatus }, { title: "BulkState" });
 
@@ -338,15 +321,15 @@ export const BalanceResponse = Type.Object({ balance: Type.Number(), currency: T
 export const LoginResponse = Type.Object({
   login: Type.Object({ verified: Type.Boolean(), ibAuthCookie: Type.String() }),
 });
-export const SessionResponse = Type.Object({ token: Type.String({ description: "For Authorization: IBSSO …" }) });
+export const SessionResponse = Type.Object({ token: Text("For Authorization: IBSSO …") });
 export const FactorResponse = Type.Object({
-  enabled: Type.Boolean({ description: "Whether it is in force." }),
-  required: Type.Boolean({ description: "Whether the account may do nothing without one." }),
-  recoveryCodes: Type.Integer({ description: "How many were not used yet." }),
+  enabled: Flag("Whether it is in force."),
+  required: Flag("Whether the account may do nothing without one."),
+  recoveryCodes: Whole("How many were not used yet."),
 });
 export const NewFactorResponse = Type.Object({
-  secret: Type.String({ description: "For the app, in base32. Shown only now." }),
-  uri: Type.String({ description: "The same for an app that reads links or QR codes." }),
+  secret: Text("For the app, in base32. Shown only now."),
+  uri: Text("The same for an app that reads links or QR codes."),
 });
 export const RecoveryCodesResponse = Type.Object({
   recoveryCodes: Type.Array(Type.String(), { description: "Each is good once in place of a code. Shown only now." }),
@@ -372,15 +355,15 @@ export const HealthResponse = Type.Object({ status: Type.String() }, { title: "H
 
 export const StatusResponse = Type.Object(
   {
-    status: Type.String({ description: "ready, or why it is not." }),
-    store: Type.String({ description: "Which store it works on: the same for services on one store." }),
+    status: Text("ready, or why it is not."),
+    store: Text("Which store it works on: the same for services on one store."),
     findings: Type.Array(
       Type.Object({
         area: Type.String(),
-        about: Type.String({ description: "The carrier." }),
-        state: Type.String({ description: "warning or wrong." }),
+        about: Text("The carrier."),
+        state: Text("warning or wrong."),
         says: Type.String(),
-        mend: Type.String({ description: "What to do." }),
+        mend: Text("What to do."),
       }),
     ),
   },
@@ -392,7 +375,7 @@ export const DeadLettersResponse = Type.Object(
     results: Type.Array(
       Type.Object(
         {
-          id: Type.String({ description: "Also the webhook-id." }),
+          id: Text("Also the webhook-id."),
           accountKey: Type.String(),
           url: Type.String(),
           itemCount: Type.Integer(),
@@ -402,10 +385,10 @@ export const DeadLettersResponse = Type.Object(
           history: Type.Array(
             Type.Object({
               at: Type.String(),
-              status: optional(Type.Integer({ description: "The HTTP status, where there was an answer." })),
+              status: OptionalWhole("The HTTP status, where there was an answer."),
               durationMs: Type.Integer(),
               reason: Type.String(),
-              excerpt: Type.String({ description: "The first bytes of the answer." }),
+              excerpt: Text("The first bytes of the answer."),
             }),
           ),
         },
@@ -415,10 +398,6 @@ export const DeadLettersResponse = Type.Object(
   },
   { title: "DeadReports" },
 );
-const Next = optional(
-  Type.String({
-    description: "To be sent as after, in the same request otherwise: there may be more. None at the end.",
-  }),
-);
+const Next = OptionalText("To be sent as after, in the same request otherwise: there may be more. None at the end.");
 export const ReplayResponse = Type.Object({ replayed: Type.Integer(), next: Next }, { title: "Replayed" });
 export const RetryResponse = Type.Object({ retried: Type.Integer(), next: Next }, { title: "Retried" });

@@ -1,23 +1,18 @@
 /** A user's second factor: enrolled, put in force with a first code, and taken away with another. */
+
 import type { FastifyRequest } from "fastify";
 import { Allowance } from "../auth/allowance.ts";
 import { factorUri, newFactorSecret, newRecoveryCodes, proofOf } from "../auth/second-factor.ts";
 import { tokenHashOf } from "../auth/sessions.ts";
-import type { Catalogue } from "../catalogue/catalogue.ts";
 import type { User } from "../store/port/accounts.ts";
-import type { Store } from "../store/port/store.ts";
 import { attemptAs, checkPassword, isFactorRequired, readBasic, readToken } from "./auth.ts";
 import { ApiError, badField, tooMany } from "./errors.ts";
-import { type LoginParts, noteWrongCode, readCode, WRONG_CODE } from "./login.ts";
+import { noteWrongCode, readCode, WRONG_CODE } from "./login.ts";
 import { type Api, accountOf, operation } from "./operation.ts";
 import { actorOf } from "./operator/managing.ts";
 import { bodyFields } from "./parameters.ts";
+import type { ApiParts } from "./parts.ts";
 import * as schemas from "./schemas.ts";
-
-export interface SecondFactorParts extends LoginParts {
-  readonly store: LoginParts["store"] & Pick<Store, "beginSecondFactor" | "confirmSecondFactor" | "removeSecondFactor">;
-  readonly catalogue: Catalogue;
-}
 
 const PATH = "/account/1/second-factor";
 /** A password and a code are all that a body says here. */
@@ -36,7 +31,7 @@ function neededCode(request: FastifyRequest): string {
   return code;
 }
 
-export function secondFactorOperations(api: Api, parts: SecondFactorParts): void {
+export function secondFactorOperations(api: Api, parts: ApiParts): void {
   const { store, clock, catalogue } = parts;
   const enrolments = new Allowance({ clock, most: MAX_ENROLMENTS, eachMs: HOUR_MS });
 
@@ -148,7 +143,7 @@ export function secondFactorOperations(api: Api, parts: SecondFactorParts): void
       summary: "Take the second factor away, with a code",
       takes: schemas.CodeRequest,
     }),
-    async (request, reply) => {
+    async (request) => {
       const { username, secondFactor } = userOf(request);
       const code = neededCode(request);
       if (!secondFactor) throw new ApiError("conflict", "No second factor is in force.");
@@ -161,7 +156,6 @@ export function secondFactorOperations(api: Api, parts: SecondFactorParts): void
         return removed === "refused" ? null : removed;
       });
       await seenAtOnce();
-      return reply.code(204).send();
     },
   );
 }

@@ -17,7 +17,7 @@ import { isByConsole } from "./console/cookie.ts";
 import { badField, badFields } from "./errors.ts";
 import { bodyHash, idempotencyKey, keyReused } from "./idempotency.ts";
 import { conversionWish, linkWish } from "./link-options.ts";
-import { type Api, accountOf, operation, type Rejections } from "./operation.ts";
+import { type Api, accountOf, operation, type Rejections, SENDING } from "./operation.ts";
 import { readDayNumbers } from "./ordinals.ts";
 import * as schemas from "./schemas.ts";
 
@@ -254,11 +254,10 @@ function operationsFor(api: Api, intake: Pick<Intake, "send">, kind: Kind, one: 
     answer: Answer,
   ) => {
     const options = operation({
+      ...SENDING,
       tag: "Sending",
       id: `send${name}${id}`,
       summary,
-      auth: "account",
-      scope: "send",
       bodyOctets: "large",
       schema: { body },
       answer,

@@ -17,7 +17,7 @@ import { brokenRequestAnswerer, tellLate } from "./broken-requests.ts";
 import { MemoryBudget, Share, SMALL_OCTETS } from "./budget.ts";
 import type { Certificate } from "./certificate.ts";
 import { ClientConnections } from "./client-connections.ts";
-import { type ClientParts, clientOperations } from "./client-operations.ts";
+import { clientOperations } from "./client-operations.ts";
 import { Live } from "./console/live.ts";
 import { RequestLog } from "./console/request-log.ts";
 import { takeContentTypes } from "./content-types.ts";
@@ -32,6 +32,7 @@ import { LazySchemas } from "./lazy-schemas.ts";
 import { listenAt } from "./listening.ts";
 import { tellNearMisses } from "./near-misses.ts";
 import type { Api } from "./operation.ts";
+import type { ApiParts } from "./parts.ts";
 import { KnownPaths, routedPath, targetHost } from "./paths.ts";
 import { RequestLines } from "./request-lines.ts";
 import { ShortConnection } from "./short-connection.ts";
@@ -39,14 +40,13 @@ import { ShortWay } from "./short-way.ts";
 import { refuseUnknownParameters } from "./strict-queries.ts";
 import { describe } from "./validation.ts";
 
-export interface ApiParts
-  extends Omit<ClientParts, "live" | "requestLog" | "admitNamed">,
+export interface ServerParts
+  extends Omit<ApiParts, "live" | "requestLog" | "admitNamed">,
     Omit<HealthParts, "isLeaving"> {
   /** Null where the API is served without TLS. */
   readonly certificate: Certificate | null;
   /** A node that leaves requests to others serves health and metrics only. */
   readonly takesRequests: boolean;
-  readonly log: Log;
   /** Told of every answer, for the metrics. */
   readonly onAnswer: (route: string, status: number, durationMs: number) => void;
 }
@@ -65,7 +65,7 @@ export interface ApiServer {
   stop(): Promise<void>;
 }
 
-export async function buildServer(parts: ApiParts): Promise<ApiServer> {
+export async function buildServer(parts: ServerParts): Promise<ApiServer> {
   const { settings, log } = parts;
   const trusted = networksOf(settings, "trustedProxies");
   const bodies = new Bodies(settings.limits.bodiesBytes);

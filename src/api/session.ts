@@ -1,10 +1,12 @@
 /** Logging in and out. There are two spellings of the same: the older one is the reseller's, the newer one anybody's. */
-import type { FastifyReply, FastifyRequest } from "fastify";
+
+import type { FastifyRequest } from "fastify";
 import { type NamedPassword, readBasic, readToken } from "./auth.ts";
 import { NO_LOGIN } from "./auth-reasons.ts";
-import { type LoginParts, loginError, openSession, readCode } from "./login.ts";
+import { loginError, openSession, readCode } from "./login.ts";
 import { type Api, operation } from "./operation.ts";
 import { bodyFields, headerText, queryFields } from "./parameters.ts";
+import type { ApiParts } from "./parts.ts";
 import * as schemas from "./schemas.ts";
 
 /** Anybody may send one, so it is no larger than it has to be. */
@@ -19,17 +21,14 @@ function readLogin(request: FastifyRequest): NamedPassword | null {
   return readBasic(request.headers.authorization);
 }
 
-export function sessionOperations(api: Api, parts: LoginParts): void {
+export function sessionOperations(api: Api, parts: ApiParts): void {
   const { sessions } = parts;
   const open = async (request: FastifyRequest): Promise<string> => {
     const pair = readLogin(request);
     if (pair === null) throw loginError(NO_LOGIN);
     return (await openSession(parts, { ...pair, code: readCode(request) }, request.ip)).token;
   };
-  const end = async (request: FastifyRequest, reply: FastifyReply) => {
-    await sessions.end(readToken(request.headers.authorization)!);
-    return reply.code(204).send();
-  };
+  const end = (request: FastifyRequest) => sessions.end(readToken(request.headers.authorization)!);
   const login = { auth: "none", form: true, bodyOctets: LOGIN_OCTETS, takes: schemas.LoginRequest } as const;
   const logout = { auth: "session", form: true, bodyOctets: LOGIN_OCTETS } as const;
 
@@ -47,7 +46,7 @@ export function sessionOperations(api: Api, parts: LoginParts): void {
   api.post(
     "/1/customerProfile/logout",
     operation({ id: "logoutReseller", tag: "Reseller", summary: "End the session", ...logout }),
-    async (request, reply) => end(request, reply),
+    end,
   );
 
   api.post(
@@ -64,6 +63,6 @@ export function sessionOperations(api: Api, parts: LoginParts): void {
   api.delete(
     "/auth/1/session",
     operation({ id: "endSession", tag: "Account", summary: "End the session", ...logout }),
-    async (request, reply) => end(request, reply),
+    end,
   );
 }

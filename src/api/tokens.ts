@@ -1,15 +1,17 @@
 /** Tokens for programs, as OAuth 2 gives them for a name and a password (client credentials): good for an hour, in `Authorization: Bearer`. */
+
 import type { FastifyRequest } from "fastify";
 import { BEARER_SECONDS } from "../auth/sessions.ts";
 import { Type } from "../runtime/type.ts";
 import { SCOPES, type Scope } from "../store/port/accounts.ts";
 import { TokenErrorResponse } from "./error-schemas.ts";
 import { ApiError, badField } from "./errors.ts";
-import { type LoginParts, openSession, readCode } from "./login.ts";
+import { openSession, readCode } from "./login.ts";
 import { type Api, operation } from "./operation.ts";
 import { bodyFields, queryFields } from "./parameters.ts";
-import { optional } from "./schemas.ts";
+import type { ApiParts } from "./parts.ts";
 import { LOGIN_OCTETS } from "./session.ts";
+import { OneOf, OptionalText, Text, Whole } from "./shapes.ts";
 
 /** The family's names of scopes, and what they are here. Its word for sending includes the reports of what was sent. */
 const FAMILY_SCOPES: Readonly<Record<string, readonly Scope[]>> = {
@@ -26,19 +28,17 @@ const MAX_SCOPES = 20;
 
 const TokenRequest = Type.Object(
   {
-    client_id: Type.String({ description: "The username." }),
-    client_secret: Type.String({ description: "The password." }),
-    grant_type: Type.Unsafe<string>({ type: "string", enum: ["client_credentials"] }),
-    scope: optional(
-      Type.String({ description: "What the token is for, separated by spaces; everything unless given." }),
-    ),
+    client_id: Text("The username."),
+    client_secret: Text("The password."),
+    grant_type: OneOf(["client_credentials"]),
+    scope: OptionalText("What the token is for, separated by spaces; everything unless given."),
   },
   { description: "As a form; or in the query." },
 );
 
 const TokenResponse = Type.Object({
-  access_token: Type.String({ description: "For Authorization: Bearer …" }),
-  expires_in: Type.Integer({ description: "Seconds." }),
+  access_token: Text("For Authorization: Bearer …"),
+  expires_in: Whole("Seconds."),
   token_type: Type.String(),
 });
 
@@ -73,7 +73,7 @@ function readScopes(text: string | null): Scope[] | null {
   return [...new Set(scopes)];
 }
 
-export function tokenOperations(api: Api, parts: LoginParts): void {
+export function tokenOperations(api: Api, parts: ApiParts): void {
   api.post(
     "/auth/1/oauth2/token",
     operation({

@@ -1,13 +1,14 @@
 /** The shapes of reports and logs. */
+
 import { Type } from "../runtime/type.ts";
 import { LimitQuery, Status } from "./schemas.ts";
+import { OneOf, OptionalText, Text, Whole } from "./shapes.ts";
 
 /** The groups of the table of statuses (sms/data/statuses.ts). */
 export const STATUS_GROUPS = ["ACCEPTED", "PENDING", "UNDELIVERABLE", "DELIVERED", "REJECTED", "EXPIRED"] as const;
 
 const ids = (description: string) =>
   Type.Optional(Type.Array(Type.String(), { description: `${description} Repeated, or separated by commas.` }));
-const text = (description: string) => Type.Optional(Type.String({ description }));
 
 const names = {
   bulkId: ids("Only messages of these bulks."),
@@ -15,28 +16,24 @@ const names = {
 };
 
 export const platform = {
-  entityId: text("Only messages that were sent with this entityId."),
-  applicationId: text("Only messages that were sent with this applicationId."),
+  entityId: OptionalText("Only messages that were sent with this entityId."),
+  applicationId: OptionalText("Only messages that were sent with this applicationId."),
   campaignReferenceId: ids("Only messages of these campaigns."),
 };
 
 export const ReportQuery = Type.Object({ ...names, ...platform, ...LimitQuery.properties });
 
 export const LogQuery = Type.Object({
-  from: text("Only messages with this sender."),
-  to: text("Only messages to this number."),
+  from: OptionalText("Only messages with this sender."),
+  to: OptionalText("Only messages to this number."),
   ...names,
-  generalStatus: Type.Optional(
-    Type.Unsafe<string>({
-      type: "string",
-      enum: STATUS_GROUPS,
-      description: "Only messages in this group of statuses.",
-    }),
+  generalStatus: Type.Optional(OneOf(STATUS_GROUPS, "Only messages in this group of statuses.")),
+  sentSince: OptionalText(
+    "Only messages sent then or later, as 2026-02-12T09:58:20.323+0000; 48 hours ago unless given.",
   ),
-  sentSince: text("Only messages sent then or later, as 2026-02-12T09:58:20.323+0000; 48 hours ago unless given."),
-  sentUntil: text("Only messages sent then or earlier."),
-  mcc: text("Only messages to networks of this country: 3 digits."),
-  mnc: text("Only messages to networks of this number: 2 or 3 digits."),
+  sentUntil: OptionalText("Only messages sent then or earlier."),
+  mcc: OptionalText("Only messages to networks of this country: 3 digits."),
+  mnc: OptionalText("Only messages to networks of this number: 2 or 3 digits."),
   ...platform,
   ...LimitQuery.properties,
 });
@@ -52,18 +49,18 @@ export const outcome = {
 };
 
 const item = {
-  bulkId: text("The request that the message came with."),
+  bulkId: OptionalText("The request that the message came with."),
   messageId: Type.String(),
   to: Type.String(),
   from: Type.String(),
-  sentAt: Type.String({ description: "When a carrier took it; for one that none took, when it was accepted." }),
-  doneAt: Type.String({ description: "When its status became final; while it is on its way, when a carrier took it." }),
-  smsCount: Type.Integer({ description: "Number of parts." }),
-  mccMnc: text("The phone's network. Only where it is known."),
-  callbackData: text("What you sent with the message."),
-  campaignReferenceId: text("The campaign that you sent it for."),
-  entityId: text("The business for which you sent it."),
-  applicationId: text("The application that sent it."),
+  sentAt: Text("When a carrier took it; for one that none took, when it was accepted."),
+  doneAt: Text("When its status became final; while it is on its way, when a carrier took it."),
+  smsCount: Whole("Number of parts."),
+  mccMnc: OptionalText("The phone's network. Only where it is known."),
+  callbackData: OptionalText("What you sent with the message."),
+  campaignReferenceId: OptionalText("The campaign that you sent it for."),
+  entityId: OptionalText("The business for which you sent it."),
+  applicationId: OptionalText("The application that sent it."),
   ...outcome,
 };
 
@@ -78,7 +75,7 @@ export const LogResponse = Type.Object(
       Type.Object(
         {
           ...item,
-          text: Type.String({ description: "As the phone shows it." }),
+          text: Text("As the phone shows it."),
         },
         { title: "Log" },
       ),

@@ -12,6 +12,7 @@ import { statusById } from "../sms/statuses.ts";
 import type { LivePosting, MessageLife, UntakenReport } from "../store/port/message-life.ts";
 import { plannedMs, waitsForEnd } from "./due.ts";
 import { type Routes, routeOf } from "./route.ts";
+import { type Step, stepsOf } from "./steps.ts";
 import { numberedTries } from "./tries.ts";
 
 export interface EventParts {
@@ -43,13 +44,6 @@ export interface MessageEvent {
   readonly exchange: Exchange | null;
 }
 
-interface Step<Kind extends TraceKind = TraceKind> {
-  readonly subject: string;
-  readonly atMs: number;
-  readonly kind: Kind;
-  readonly detail: TraceDetails[Kind];
-}
-
 interface Told {
   readonly atMs: number;
   readonly kind: string;
@@ -68,14 +62,7 @@ const SAME_STEP_MS = 50;
 
 export function messageEvents(parts: EventParts): MessageEvent[] {
   const { life } = parts;
-  const steps: Step[] = life.trace.map(({ subject, atMs, kind, detail }) => ({
-    subject,
-    atMs,
-    kind: kind as TraceKind,
-    detail: JSON.parse(detail),
-  }));
-  const of = <Kind extends TraceKind>(kind: Kind): Step<Kind>[] =>
-    steps.filter((step) => step.kind === kind) as Step<Kind>[];
+  const of = <Kind extends TraceKind>(kind: Kind) => stepsOf(life, kind);
   const told: Told[] = [
     accepted(parts, of("request")[0]),
     ...held(life),
@@ -365,54 +352,50 @@ function replayed(atMs: number): Told {
 
 /** Those of one report. What is sent is the same on every try, so it is shown with the first. */
 function triesOf(steps: readonly Step<"attempt">[], body: string | null): Told[] {
-  const numbers = numberedTries(steps.map(({ detail }) => detail));
+  const numbers = numberedTries(steps);
   return steps.flatMap(({ atMs, detail }, index) => {
     const { number, isReplay } = numbers[index]!;
-    const tried: Told = {
-      atMs,
-      kind: detail.reason === null ? "reported" : "report failed",
-      what: `report, try ${number}`,
-      isTrouble: detail.reason !== null,
-      untilMs: detail.retryAtMs,
-      detail: [
-        detail.status === null ? detail.reason : `answered ${detail.status} in ${detail.tookMs} ms`,
-        detail.items > 1 ? `with ${detail.items - 1} others in one request` : null,
-        detail.isDead ? "this was the last try: it is a dead letter now" : null,
-      ],
-      exchange: {
-        url: shownUrl(detail.url),
-        body: detail.body ?? (index === 0 ? body : null),
-        status: detail.status,
-        answer: detail.excerpt === "" ? null : detail.excerpt,
-      },
-    };
-    return isReplay ? [replayed(atMs), tried] : [tried];
+    const told = tried(atMs, number, { ...detail, body: detail.body ?? (index === 0 ? body : null) });
+    return isReplay ? [replayed(atMs), told] : [told];
   });
+}
+
+function tried(atMs: number, number: number, detail: Omit<TraceDetails["attempt"], "try">): Told {
+  const { status, reason, tookMs, items, isDead, retryAtMs, url, body, excerpt } = detail;
+  return {
+    atMs,
+    kind: reason === null ? "reported" : "report failed",
+    what: `report, try ${number}`,
+    isTrouble: reason !== null,
+    untilMs: retryAtMs,
+    detail: [
+      status === null ? reason : `answered ${status} in ${tookMs} ms`,
+      items > 1 ? `with ${items - 1} others in one request` : null,
+      isDead ? "this was the last try: it is a dead letter now" : null,
+    ],
+    exchange: { url: shownUrl(url), body, status, answer: excerpt === "" ? null : excerpt },
+  };
 }
 
 function bodyShown({ batch }: UntakenReport): string {
   return bodyOf(batch).slice(0, MAX_BODY_LENGTH).toWellFormed();
 }
 
+/** How many reports went with it in one request its row does not say. */
 function historyOf(report: UntakenReport): Told[] {
   const { batch, history, deadAtMs, dueAtMs } = report;
-  return history.map(({ atMs, status, durationMs, reason, excerpt }, index) => ({
-    atMs,
-    kind: "report failed",
-    what: `report, try ${index + 1}`,
-    isTrouble: true,
-    detail: [
-      status === null ? reason : `answered ${status} in ${durationMs} ms`,
-      deadAtMs !== null && index === history.length - 1 ? "this was the last try: it is a dead letter now" : null,
-    ],
-    untilMs: deadAtMs === null && index === history.length - 1 ? dueAtMs : null,
-    exchange: {
-      url: shownUrl(batch.url),
+  return history.map(({ atMs, durationMs: tookMs, ...attempt }, index) => {
+    const isLast = index === history.length - 1;
+    return tried(atMs, index + 1, {
+      ...attempt,
+      tookMs,
+      items: 1,
+      url: batch.url,
       body: index === 0 ? bodyShown(report) : null,
-      status,
-      answer: excerpt === "" ? null : excerpt,
-    },
-  }));
+      isDead: isLast && deadAtMs !== null,
+      retryAtMs: isLast && deadAtMs === null ? dueAtMs : null,
+    });
+  });
 }
 
 function later({ later: receipts }: MessageLife): Told[] {

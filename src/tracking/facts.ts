@@ -17,8 +17,9 @@ import type { LoggedMessage } from "../store/port/tracking.ts";
 import { shownDueMs, waitsForEnd } from "./due.ts";
 import { callerOf, type EventParts, type MessageEvent, messageEvents } from "./events.ts";
 import { type TrackedReport, trackedReports } from "./reports.ts";
-import { type RouteFacts, routeOf } from "./route.ts";
-import { type AwaitedCarrier, waitsFor } from "./waiting.ts";
+import { routeOf } from "./route.ts";
+import { stepsOf } from "./steps.ts";
+import { waitsFor } from "./waiting.ts";
 
 const MINUTE_MS = 60_000;
 
@@ -77,13 +78,13 @@ export function trackedMessage(parts: FactParts) {
     carrierIds: carrierIdsOf(life),
     partsWaiting: life.partsPending,
     unanswered: life.unknownCount,
-    waitsFor: waitsFor(parts) satisfies AwaitedCarrier | null,
-    route: routeOf(life, routes) satisfies RouteFacts | null,
+    waitsFor: waitsFor(parts),
+    route: routeOf(life, routes),
     notifyUrl: life.notifyUrl === null ? null : shownUrl(life.notifyUrl),
     notifyContentType: life.notifyUrl === null ? null : life.notifyContentType,
     toFetch: life.pull === 0,
     notCalled: notCalledOf(parts, reports),
-    reports: reports satisfies TrackedReport[],
+    reports,
     nextTryAt: nextTryOf(life, reports),
     deadLetters: parts.deadLetters,
     laterReceipts: life.later.map(({ carrierId, carrierMessageId, outcome, errorId, atMs }) => ({
@@ -115,8 +116,7 @@ function errorName(errorId: number): string | null {
 
 /** What its request said, as far as it is stored, and by which door it came, where that was noted. */
 function requestOf({ life, keyNames }: FactParts) {
-  const noted = life.trace.find(({ kind }) => kind === "request");
-  const request = noted === undefined ? null : (JSON.parse(noted.detail) as TraceDetails["request"]);
+  const request = stepsOf(life, "request")[0]?.detail ?? null;
   return {
     door: request === null || request.door === "" ? null : request.door,
     by: request === null ? null : callerOf(request, keyNames),

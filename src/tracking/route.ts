@@ -5,17 +5,8 @@ import type { MessageLife } from "../store/port/message-life.ts";
 /** What is asked of the catalogue. */
 export type Routes = Pick<Snapshot, "routeOf" | "carriers">;
 
-export interface RouteFacts {
-  /** The longest prefix of its number that has a route; null where the routes of today do not choose its carrier. */
-  readonly prefix: string | null;
-  /** Its carrier's group, of so many: the first one of which a carrier is usable is taken. */
-  readonly group: number | null;
-  readonly groups: number | null;
-  readonly why: string;
-}
-
-/** Null for a message that has no carrier. */
-export function routeOf({ to, carrierId }: Pick<MessageLife, "to" | "carrierId">, routes: Routes): RouteFacts | null {
+/** Its carrier's group, of so many: the first one of which a carrier is usable is taken. Null for a message that has no carrier. */
+export function routeOf({ to, carrierId }: Pick<MessageLife, "to" | "carrierId">, routes: Routes) {
   if (carrierId === null || carrierId === "") return null;
   const route = routes.routeOf(to);
   const place = route?.value.findIndex((group) => group.some(({ carrier }) => carrier === carrierId)) ?? -1;

@@ -1,13 +1,13 @@
 /** Where is my message? What the store knows of the messages of a name, joined. */
 import type { NodeCarrierState } from "../admin/carriers.ts";
 import { messagesNamed } from "../admin/messages.ts";
-import type { TraceDetails } from "../events/trace.ts";
 import { pushRules } from "../reports/pushing/push-settings.ts";
 import type { Settings } from "../settings/settings.ts";
 import type { MessageLife } from "../store/port/message-life.ts";
 import type { Store } from "../store/port/store.ts";
 import { type TrackedMessage, trackedMessage } from "./facts.ts";
 import type { Routes } from "./route.ts";
+import { stepsOf } from "./steps.ts";
 
 export type TrackingStore = Pick<Store, "logs" | "laterReceipts" | "deadLetters" | "messageLife" | "apiKeys">;
 
@@ -44,11 +44,9 @@ export async function trackMessages(store: TrackingStore, name: TrackedName): Pr
 /** The names of the API keys that are spoken of. */
 export async function keyNamesOf(
   store: Pick<Store, "apiKeys">,
-  { trace, accountKey }: MessageLife,
+  life: MessageLife,
 ): Promise<Map<string, string | null>> {
-  const hasKey = trace.some(
-    ({ kind, detail }) => kind === "request" && (JSON.parse(detail) as TraceDetails["request"]).apiKey !== null,
-  );
-  const keys = hasKey ? await store.apiKeys({ accountKey }) : [];
+  const hasKey = stepsOf(life, "request").some(({ detail: { apiKey } }) => apiKey !== null);
+  const keys = hasKey ? await store.apiKeys({ accountKey: life.accountKey }) : [];
   return new Map(keys.map(({ id, name }) => [id, name]));
 }

@@ -17,10 +17,10 @@ interface CountedTry {
 }
 
 /** Some tries between the known ones may not be known. A process that dies before the store knows of a try makes it again under the same count. */
-export function numberedTries(tries: readonly CountedTry[]): NumberedTry[] {
+export function numberedTries(tries: readonly { readonly detail: CountedTry }[]): NumberedTry[] {
   let before = 0;
   let last: CountedTry | null = null;
-  return tries.map((tried) => {
+  return tries.map(({ detail: tried }) => {
     const isReplay = last !== null && (tried.try < last.try || (tried.try === last.try && last.isDead));
     if (isReplay) before += last!.try;
     last = tried;

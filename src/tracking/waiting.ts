@@ -3,24 +3,14 @@ import type { NodeCarrierState } from "../admin/carriers.ts";
 import { formatDateTime } from "../schedule/date-time.ts";
 import type { MessageLife } from "../store/port/message-life.ts";
 
-export interface AwaitedCarrier {
-  readonly carrier: string;
-  /** As `heliograph carrier list` has it; "not served" where no running service serves it. */
-  readonly state: NodeCarrierState["state"] | "not served";
-  readonly since: string | null;
-  readonly reason: string | null;
-  /** When its connection is tried again. */
-  readonly nextTryAt: string | null;
-}
-
 interface Waiting {
   readonly life: Pick<MessageLife, "state" | "dueAtMs" | "carrierId">;
   readonly carriers: readonly NodeCarrierState[];
   readonly nowMs: number;
 }
 
-/** Null for a message that waits for nothing, or for something else: its time, its turn, its receipt. */
-export function waitsFor({ life, carriers, nowMs }: Waiting): AwaitedCarrier | null {
+/** "not served" where no running service serves it. Null for a message that waits for nothing, or for something else: its time, its turn, its receipt. */
+export function waitsFor({ life, carriers, nowMs }: Waiting) {
   const { state, dueAtMs, carrierId: carrier } = life;
   const mayGo = state === "queued" || (state === "scheduled" && dueAtMs <= nowMs);
   if (!mayGo || carrier === null || carrier === "") return null;
@@ -28,7 +18,7 @@ export function waitsFor({ life, carriers, nowMs }: Waiting): AwaitedCarrier | n
   if (states.some((one) => one.state === "bound")) return null;
   // With several nodes, the one that is nearest to having it.
   const [best] = states.toSorted((one, other) => rank(one) - rank(other));
-  if (best === undefined) return { carrier, state: "not served", since: null, reason: null, nextTryAt: null };
+  if (best === undefined) return { carrier, state: "not served" as const, since: null, reason: null, nextTryAt: null };
   const { sinceMs, reason, nextTryMs } = best;
   const nextTryAt = nextTryMs === null ? null : formatDateTime(nextTryMs);
   return { carrier, state: best.state, since: formatDateTime(sinceMs), reason, nextTryAt };

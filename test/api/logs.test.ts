@@ -1,7 +1,7 @@
 /** The logs over a real socket: what was sent and what became of it, by every filter. */
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import type { LogItem } from "../../src/reports/rendering/report-item.ts";
+import type { logItem } from "../../src/reports/rendering/report-item.ts";
 import { formatDateTime, parseDateTime } from "../../src/schedule/date-time.ts";
 import type { Store } from "../../src/store/port/store.ts";
 import { addAccount } from "../support/accounts.ts";
@@ -18,6 +18,8 @@ import {
   type TestService,
 } from "../support/service.ts";
 import { VirtualClock } from "../support/virtual-clock.ts";
+
+type LogItem = ReturnType<typeof logItem>;
 
 const LOGS = "/sms/1/logs";
 const START = Date.UTC(2026, 0, 5, 12);

@@ -167,14 +167,12 @@ test("the schemas of every operation can be compiled", async (t) => {
     intake: anything,
     health: anything,
     rateLimits: anything,
-    carriersUp: anything,
+    carriers: anything,
     testCallbacks: anything,
     sandbox: anything,
     ready: anything,
     metrics: anything,
     liveHub: anything,
-    carrierFacts: anything,
-    carrierHeard: anything,
     onAnswer: anything,
   });
   t.after(async () => {

@@ -5,20 +5,14 @@
 
 import { listAccounts } from "../../admin/accounts.ts";
 import { isOffered } from "../../admin/plans.ts";
-import type { Catalogue } from "../../catalogue/catalogue.ts";
 import { formatMicros } from "../../money/amounts.ts";
 import { Type } from "../../runtime/type.ts";
 import type { AccountKind, ManagedAccount } from "../../store/port/accounts.ts";
-import type { Store } from "../../store/port/store.ts";
 import { badField } from "../errors.ts";
-import { fieldsOf, readText, readWord } from "../query.ts";
-import { TextOrNull } from "../schemas.ts";
+import type { ApiParts } from "../parts.ts";
+import { readText, readWord } from "../query.ts";
+import { OptionalText, Text, TextOrNull } from "../shapes.ts";
 import type { View } from "./view.ts";
-
-export interface AccountViewParts {
-  readonly catalogue: Pick<Catalogue, "current">;
-  readonly store: Pick<Store, "account" | "accounts">;
-}
 
 const KINDS = ["client", "reseller", "operator"] as const satisfies readonly AccountKind[];
 const PAGE_ACCOUNTS = 100;
@@ -35,7 +29,7 @@ const Answer = Type.Object({
   results: Type.Array(
     Type.Object({
       key: Type.String(),
-      kind: Type.String({ description: "client, reseller or operator." }),
+      kind: Text("client, reseller or operator."),
       parent: TextOrNull("The reseller whose client it is."),
       usernames: Type.Array(Type.String(), { description: "The first of them." }),
       currency: Type.String(),
@@ -44,24 +38,24 @@ const Answer = Type.Object({
       ratePlan: Type.String(),
       suspended: Type.Boolean(),
       retired: Type.Boolean(),
-      createdAt: Type.String({ description: "ISO 8601." }),
+      createdAt: Text("ISO 8601."),
     }),
   ),
   next: TextOrNull("Give it as after for the next page; null on the last one."),
 });
 const Query = Type.Object({
-  search: Type.Optional(Type.String({ description: "A part of a key or of a username, in any letter case." })),
-  kind: Type.Optional(Type.String({ description: "client, reseller or operator." })),
+  search: OptionalText("A part of a key or of a username, in any letter case."),
+  kind: OptionalText("client, reseller or operator."),
   suspended: Type.Optional(Type.Boolean()),
-  parent: Type.Optional(Type.String({ description: "Clients of this reseller." })),
-  after: Type.Optional(Type.String({ description: "What the page before gave as next." })),
+  parent: OptionalText("Clients of this reseller."),
+  after: OptionalText("What the page before gave as next."),
 });
 
 const RatePlans = Type.Object({
   results: Type.Array(Type.Object({ id: Type.String(), currency: Type.String() })),
 });
 
-export function accountViews({ store, catalogue }: AccountViewParts): View[] {
+export function accountViews({ store, catalogue }: ApiParts): View[] {
   return [
     {
       name: "rate-plans",
@@ -83,8 +77,7 @@ export function accountViews({ store, catalogue }: AccountViewParts): View[] {
       scope: "manage",
       query: Query,
       answer: Answer,
-      async read(caller, query) {
-        const fields = fieldsOf(query);
+      async read(caller, fields) {
         const search = readText(fields, "search")?.toLowerCase() ?? null;
         if (search !== null && search.length > MAX_SEARCH)
           throw badField("search", `must be at most ${MAX_SEARCH} characters long`);

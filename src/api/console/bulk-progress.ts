@@ -7,16 +7,11 @@
  * A page in which every message has come to its end stays as it is, and is not read again; those at the front become one sum. The others are read in
  * turn. So after some looks everything was counted once, and from then on a look costs a bounded number of rows, however large the bulk is.
  */
+
 import { boundedCache } from "../../runtime/cache.ts";
-import type { Clock } from "../../runtime/clock.ts";
 import { firstIdAt } from "../../runtime/ids.ts";
 import type { BulkCount, BulkName, BulkStatus, ListedBulk } from "../../store/port/bulks.ts";
-import type { Store } from "../../store/port/store.ts";
-
-export interface BulkProgressParts {
-  readonly store: Pick<Store, "countBulk">;
-  readonly clock: Clock;
-}
+import type { ApiParts } from "../parts.ts";
 
 export interface Progress extends Omit<BulkCount, "lastKey"> {
   /** Whether all messages were counted. Until then it is what was found so far. */
@@ -66,10 +61,10 @@ const NOTHING: BulkCount = {
 };
 
 export class BulkProgress {
-  readonly #parts: BulkProgressParts;
+  readonly #parts: ApiParts;
   readonly #known = boundedCache<string, Known>(KEPT_BULKS);
 
-  constructor(parts: BulkProgressParts) {
+  constructor(parts: ApiParts) {
     this.#parts = parts;
   }
 

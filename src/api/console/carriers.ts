@@ -2,24 +2,20 @@
 
 import type { CarrierFacts } from "../../carriers/facts.ts";
 import { type CarrierProfile, kindOf } from "../../catalogue/carrier-kinds.ts";
-import type { Catalogue } from "../../catalogue/catalogue.ts";
 import { Type } from "../../runtime/type.ts";
 import type { NodeFacts } from "../../store/port/nodes.ts";
 import { ApiError } from "../errors.ts";
 import { type Api, operation } from "../operation.ts";
 import { named } from "../operator/managing.ts";
-import { fieldsOf, readText } from "../query.ts";
+import type { ApiParts } from "../parts.ts";
+import { readText } from "../query.ts";
+import { OneOf, Text, Whole } from "../shapes.ts";
 import { carrierFields } from "./carrier-fields.ts";
 import { whyDown } from "./carrier-findings.ts";
-import { KEPT_SAMPLES, type ServiceHealth } from "./health.ts";
+import { KEPT_SAMPLES } from "./health.ts";
 import { reasonsOf } from "./reasons.ts";
 import { isoTime, isoTimeOrNull, NumberOrNull, Reasons, StringOrNull, Times } from "./schemas.ts";
-import { VIEW_ROOT, type View } from "./view.ts";
-
-export interface CarrierViewParts {
-  readonly health: ServiceHealth;
-  readonly catalogue: Catalogue;
-}
+import { OPERATING, VIEW_ROOT, type View } from "./view.ts";
 
 const MAX_ROWS = 200;
 const MAX_LINKS = 200;
@@ -28,22 +24,18 @@ const MAX_REASONS = 20;
 const SPARK_SAMPLES = 60;
 const HISTORY_POINTS = 180;
 
-const OPERATOR = { tag: "Console", auth: "operator", scope: "manage" } as const;
-
 const CarrierRow = Type.Object({
   id: Type.String(),
   kind: Type.String(),
-  state: Type.Unsafe<"up" | "slow" | "sick" | "down" | "elsewhere">({
-    type: "string",
-    enum: ["up", "slow", "sick", "down", "elsewhere"],
-    description:
-      "slow, sick: it is up, and hardly takes any messages; from sick on they take another carrier. elsewhere: this node does not serve it, and another one may.",
-  }),
+  state: OneOf(
+    ["up", "slow", "sick", "down", "elsewhere"],
+    "slow, sick: it is up, and hardly takes any messages; from sick on they take another carrier. elsewhere: this node does not serve it, and another one may.",
+  ),
   since: StringOrNull,
   why: StringOrNull,
-  bound: Type.Integer({ description: "Connections that are bound, of those that this node may have." }),
+  bound: Whole("Connections that are bound, of those that this node may have."),
   connections: Type.Integer(),
-  binds: Type.Integer({ description: "Connections that are allowed, for all nodes together." }),
+  binds: Whole("Connections that are allowed, for all nodes together."),
   nodes: Type.Array(Type.Object({ name: Type.String(), binds: Type.Integer(), isSelf: Type.Boolean() }), {
     description: "How the nodes share them, where there are several nodes.",
   }),
@@ -114,7 +106,7 @@ const NOT_SERVED = {
   lastReceiptMs: null,
 } as const;
 
-export function carrierViews({ health, catalogue }: CarrierViewParts): View[] {
+export function carrierViews({ health, catalogue }: ApiParts): View[] {
   const rowOf = (profile: CarrierProfile, facts: CarrierFacts | undefined, nodes: readonly NodeFacts[]) => {
     const { sinceMs, health: well, connections, lastReceiptMs, ...known } = facts ?? NOT_SERVED;
     const ill = facts?.isUp === true && facts.health.state !== "well" ? well : null;
@@ -144,10 +136,10 @@ export function carrierViews({ health, catalogue }: CarrierViewParts): View[] {
   return [
     {
       name: "carriers",
-      ...OPERATOR,
+      ...OPERATING,
       summary: "See the carriers as they are now",
       answer: Type.Object({
-        node: Type.String({ description: "The node that answers: what is counted is its own." }),
+        node: Text("The node that answers: what is counted is its own."),
         count: Type.Integer(),
         results: Type.Array(CarrierRow),
       }),
@@ -164,12 +156,12 @@ export function carrierViews({ health, catalogue }: CarrierViewParts): View[] {
     },
     {
       name: "carrier",
-      ...OPERATOR,
+      ...OPERATING,
       summary: "See one carrier with its connections",
       query: Type.Object({ id: Type.String() }),
       answer: CarrierAnswer,
-      read: async (_, query) => {
-        const id = readText(fieldsOf(query), "id");
+      read: async (_, fields) => {
+        const id = readText(fields, "id");
         const profile = catalogue.current.carriers.find((one) => one.id === id);
         if (profile === undefined) throw new ApiError("notFound", "There is no such carrier.");
         const [all, { nodes }] = await Promise.all([health.carriers(), health.cluster()]);
@@ -194,7 +186,7 @@ export function carrierViews({ health, catalogue }: CarrierViewParts): View[] {
     },
     {
       name: "carrier-kinds",
-      ...OPERATOR,
+      ...OPERATING,
       summary: "See which fields a carrier of each kind has",
       answer: Type.Object({ kinds: Type.Array(Type.Object({}, { additionalProperties: true })) }),
       read: async () => ({ kinds: carrierFields() }),
@@ -202,21 +194,20 @@ export function carrierViews({ health, catalogue }: CarrierViewParts): View[] {
   ];
 }
 
-export function carrierOperations(api: Api, { health, catalogue }: CarrierViewParts): void {
+export function carrierOperations(api: Api, { carriers, catalogue }: ApiParts): void {
   api.post(
     `${VIEW_ROOT}carriers/:id/connect`,
     operation({
-      ...OPERATOR,
+      ...OPERATING,
       id: "consoleConnectCarrier",
       summary: "Try the connections of a carrier that wait for their next try",
     }),
-    async (request, reply) => {
+    async (request) => {
       const id = named(request, "id");
       if (!catalogue.current.carriers.some((one) => one.id === id))
         throw new ApiError("notFound", "There is no such carrier.");
-      if (!(await health.connectNow(id)))
+      if (!(await carriers.connectNow(id)))
         throw new ApiError("notFound", "This node does not serve the carrier; another one does.");
-      return reply.code(204).send();
     },
   );
 }

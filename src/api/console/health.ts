@@ -13,7 +13,7 @@ import type { Log } from "../../runtime/log.ts";
 import { RecentTimes } from "../../runtime/recent-times.ts";
 import type { Backlog, ClusterFacts } from "../../store/port/nodes.ts";
 import type { Store } from "../../store/port/store.ts";
-import { Kept } from "./kept.ts";
+import { kept } from "./kept.ts";
 
 /** The carriers of this node, on the other side of the service. */
 export interface CarriersPort {
@@ -63,12 +63,14 @@ export class ServiceHealth {
   readonly samples = new History(KEPT_SAMPLES, SERIES);
   readonly #partsSent = new Map<string, History<"parts">>();
   readonly #answerTimes = new RecentTimes();
-  readonly #facts: Kept<readonly CarrierFacts[]>;
-  readonly #reportsInMemory: Kept<number>;
-  readonly #backlog: Kept<Backlog>;
-  readonly #failingHosts: Kept<number>;
-  readonly #cluster: Kept<ClusterFacts>;
-  readonly #storage: Kept<ClusterFacts>;
+  readonly carriers: () => Promise<readonly CarrierFacts[]>;
+  /** Batches of reports in the memory of this node. */
+  readonly reportsInMemory: () => Promise<number>;
+  readonly backlog: () => Promise<Backlog>;
+  /** Hosts of clients that did not take reports, which are tried again; up to a bound. */
+  readonly failingHosts: () => Promise<number>;
+  readonly cluster: () => Promise<ClusterFacts>;
+  readonly storage: () => Promise<ClusterFacts["storage"]>;
   #before: Totals | null = null;
   #sampling: Interval | null = null;
 
@@ -76,15 +78,15 @@ export class ServiceHealth {
     const { clock, store, carriers } = parts;
     this.#parts = parts;
     this.checks = new CheckWatch(clock, parts);
-    this.#facts = new Kept(clock, LIVE_AGE_MS, carriers.facts);
-    this.#reportsInMemory = new Kept(clock, LIVE_AGE_MS, parts.reportsInMemory);
-    this.#backlog = new Kept(clock, BACKLOG_AGE_MS, () => store.backlog({ nowMs: clock.now(), limit: MAX_COUNTED }));
-    this.#failingHosts = new Kept(clock, BACKLOG_AGE_MS, async () => {
+    this.carriers = kept(clock, LIVE_AGE_MS, carriers.facts);
+    this.reportsInMemory = kept(clock, LIVE_AGE_MS, parts.reportsInMemory);
+    this.backlog = kept(clock, BACKLOG_AGE_MS, () => store.backlog({ nowMs: clock.now(), limit: MAX_COUNTED }));
+    this.failingHosts = kept(clock, BACKLOG_AGE_MS, async () => {
       const hosts = await store.reportHosts({ accountKey: null, limit: MAX_HOSTS });
       return new Set(hosts.filter(({ waiting }) => waiting > 0).map(({ host }) => host)).size;
     });
-    this.#cluster = new Kept(clock, LIVE_AGE_MS, () => store.nodes({ storage: false }));
-    this.#storage = new Kept(clock, STORAGE_AGE_MS, () => store.nodes({ storage: true }));
+    this.cluster = kept(clock, LIVE_AGE_MS, () => store.nodes({ storage: false }));
+    this.storage = kept(clock, STORAGE_AGE_MS, async () => (await store.nodes({ storage: true })).storage);
   }
 
   get leaseMs(): number {
@@ -111,36 +113,6 @@ export class ServiceHealth {
   /** A request that brought messages was answered. */
   answered(durationMs: number): void {
     this.#answerTimes.add(durationMs);
-  }
-
-  carriers(): Promise<readonly CarrierFacts[]> {
-    return this.#facts.get();
-  }
-
-  connectNow(carrierId: string): Promise<boolean> {
-    return this.#parts.carriers.connectNow(carrierId);
-  }
-
-  backlog(): Promise<Backlog> {
-    return this.#backlog.get();
-  }
-
-  /** Hosts of clients that did not take reports, which are tried again; up to a bound. */
-  failingHosts(): Promise<number> {
-    return this.#failingHosts.get();
-  }
-
-  cluster(): Promise<ClusterFacts> {
-    return this.#cluster.get();
-  }
-
-  async storage(): Promise<ClusterFacts["storage"]> {
-    return (await this.#storage.get()).storage;
-  }
-
-  /** Batches of reports in the memory of this node. */
-  reportsInMemory(): Promise<number> {
-    return this.#reportsInMemory.get();
   }
 
   /** A carrier's parts a second, oldest first: the newest `count` samples, in groups of `each`. */

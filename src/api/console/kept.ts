@@ -1,28 +1,18 @@
-/** An answer that is kept for a while: however many ask, it is asked for once, and again when it is too old. */
+/** A question whose answer is kept for a while: however many ask, it is asked once, and again when the answer is too old. */
 import type { Clock } from "../../runtime/clock.ts";
 
-export class Kept<Answer> {
-  readonly #clock: Clock;
-  readonly #ageMs: number;
-  readonly #ask: () => Promise<Answer>;
-  #kept: { readonly answer: Promise<Answer>; readonly untilMs: number } | null = null;
-
-  constructor(clock: Clock, ageMs: number, ask: () => Promise<Answer>) {
-    this.#clock = clock;
-    this.#ageMs = ageMs;
-    this.#ask = ask;
-  }
-
-  get(): Promise<Answer> {
-    const nowMs = this.#clock.monotonic();
-    if (this.#kept === null || this.#kept.untilMs <= nowMs) {
-      const answer = this.#ask();
+export function kept<Answer>(clock: Clock, ageMs: number, ask: () => Promise<Answer>): () => Promise<Answer> {
+  let last: { readonly answer: Promise<Answer>; readonly untilMs: number } | null = null;
+  return () => {
+    const nowMs = clock.monotonic();
+    if (last === null || last.untilMs <= nowMs) {
+      const answer = ask();
       // A failure is told to those who asked for it, and not kept.
       answer.catch(() => {
-        if (this.#kept?.answer === answer) this.#kept = null;
+        if (last?.answer === answer) last = null;
       });
-      this.#kept = { answer, untilMs: nowMs + this.#ageMs };
+      last = { answer, untilMs: nowMs + ageMs };
     }
-    return this.#kept.answer;
-  }
+    return last.answer;
+  };
 }

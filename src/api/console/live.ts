@@ -8,7 +8,7 @@ import type { Clock, Timer } from "../../runtime/clock.ts";
 import type { Log } from "../../runtime/log.ts";
 import type { Settings } from "../../settings/settings.ts";
 import type { Account } from "../../store/port/accounts.ts";
-import { AUTHENTICATION, type AuthParts, checkAddress, checkScope, DEMANDS, readToken } from "../auth.ts";
+import { AUTHENTICATION, type AuthParts, checkAddress, readToken, watchRefusal } from "../auth.ts";
 import { MemoryBudget } from "../budget.ts";
 import { ApiError, badField, tooMany, unavailable } from "../errors.ts";
 import { type Api, accountOf } from "../operation.ts";
@@ -25,7 +25,7 @@ const TICK_MS = 1_000;
 export interface LiveParts {
   readonly clock: Clock;
   readonly log: Log;
-  readonly settings: Pick<Settings, "console" | "resellers">;
+  readonly settings: Pick<Settings, "console">;
 }
 
 /** All streams of this node. */
@@ -66,7 +66,7 @@ export class Live {
     });
     for (const [index, view] of views.entries()) {
       stream.watches[index] = null;
-      const refusal = view instanceof ApiError ? view : this.#refusal(view.view, account, auth);
+      const refusal = view instanceof ApiError ? view : watchRefusal(auth, account, view.view);
       if (refusal !== null) stream.offer(index, problemNews(refusal));
       else stream.watches[index] = this.#shared.watch(view as Question, account, (news) => stream.offer(index, news));
     }
@@ -131,7 +131,7 @@ export class Live {
   #renew(stream: LiveStream, index: number, view: Question | ApiError, now: Account, auth: AuthParts): void {
     const watch = stream.watches[index] ?? null;
     if (watch === null || view instanceof ApiError) return;
-    const refusal = this.#refusal(view.view, now, auth);
+    const refusal = watchRefusal(auth, now, view.view);
     if (refusal === null) {
       watch.renew(now);
       return;
@@ -139,18 +139,6 @@ export class Live {
     watch.stop();
     stream.watches[index] = null;
     stream.offer(index, problemNews(refusal));
-  }
-
-  /** Why the caller may not see a view; null where it may. */
-  #refusal({ auth, scope }: View, account: Account, parts: AuthParts): ApiError | null {
-    try {
-      DEMANDS[auth](parts, account);
-      checkScope(account, scope, this.#parts.settings.resellers);
-      return null;
-    } catch (error) {
-      if (error instanceof ApiError) return error;
-      throw error;
-    }
   }
 }
 
@@ -173,7 +161,7 @@ export function finderOf(auth: AuthParts, request: FastifyRequest): () => Promis
   return async () => {
     try {
       const caller = { header, address, connection: { caller: null } };
-      const account = token === null ? await AUTHENTICATION.known(auth, caller, {}) : await auth.sessions.look(token);
+      const account = token === null ? await AUTHENTICATION.known(auth, caller) : await auth.sessions.look(token);
       if (account !== null) checkAddress(account, address);
       return account;
     } catch (error) {

@@ -4,41 +4,31 @@ import { formatMicros } from "../../money/amounts.ts";
 import { Type } from "../../runtime/type.ts";
 import { VERSION } from "../../runtime/version.ts";
 import { type Account, SCOPES } from "../../store/port/accounts.ts";
-import type { Store } from "../../store/port/store.ts";
-import { type AuthParts, isFactorRequired } from "../auth.ts";
+import { isFactorRequired } from "../auth.ts";
+import type { ApiParts } from "../parts.ts";
+import { Flag, Text, Whole } from "../shapes.ts";
 import type { View } from "./view.ts";
-
-export interface MeParts extends Pick<AuthParts, "settings"> {
-  readonly store: Pick<Store, "account">;
-  readonly isSandbox: boolean;
-  /** By how much the sandbox's clock was moved, in milliseconds. */
-  readonly clockOffset?: () => number | Promise<number>;
-}
 
 const Me = Type.Object({
   accountKey: Type.String(),
-  kind: Type.String({ description: "client, reseller or operator." }),
+  kind: Text("client, reseller or operator."),
   username: Type.String(),
   currency: Type.String(),
-  balance: Type.String({ description: "A decimal." }),
-  creditLimit: Type.String({ description: "A decimal." }),
+  balance: Text("A decimal."),
+  creditLimit: Text("A decimal."),
   scopes: Type.Array(Type.String(), { description: "What the account may do." }),
   sandbox: Type.Boolean(),
   version: Type.String(),
   secondFactor: Type.Object({
     enabled: Type.Boolean(),
-    required: Type.Boolean({
-      description: "Whether this installation asks for one: without it nothing else is answered.",
-    }),
+    required: Flag("Whether this installation asks for one: without it nothing else is answered."),
   }),
-  passwordOfReseller: Type.Boolean({
-    description: "Whether the reseller knows the password: then it should be changed.",
-  }),
-  clockOffsetMs: Type.Integer({ description: "By how much the sandbox's clock was moved." }),
+  passwordOfReseller: Flag("Whether the reseller knows the password: then it should be changed."),
+  clockOffsetMs: Whole("By how much the sandbox's clock was moved."),
 });
 
-export function meViews(parts: MeParts): View[] {
-  const { store, isSandbox, clockOffset = () => 0 } = parts;
+export function meViews(parts: ApiParts): View[] {
+  const { store, sandbox } = parts;
   return [
     {
       name: "me",
@@ -49,10 +39,7 @@ export function meViews(parts: MeParts): View[] {
       answer: Me,
       async read(caller: Account) {
         const user = caller.user!;
-        const [account, clockOffsetMs] = await Promise.all([
-          store.account({ resellerId: null, key: caller.key }),
-          clockOffset(),
-        ]);
+        const account = await store.account({ resellerId: null, key: caller.key });
         return {
           accountKey: caller.key,
           kind: caller.kind,
@@ -61,11 +48,11 @@ export function meViews(parts: MeParts): View[] {
           balance: formatMicros(account?.balanceMicros ?? 0n),
           creditLimit: formatMicros(account?.creditLimitMicros ?? 0n),
           scopes: caller.scopes ?? SCOPES,
-          sandbox: isSandbox,
+          sandbox: sandbox !== null,
           version: VERSION,
           secondFactor: { enabled: user.secondFactor, required: isFactorRequired(parts, caller) },
           passwordOfReseller: caller.passwordOfReseller,
-          clockOffsetMs,
+          clockOffsetMs: sandbox?.travel?.offsetMs ?? 0,
         };
       },
     },

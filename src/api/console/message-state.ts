@@ -1,9 +1,9 @@
 /** Where one message stands: as a search says it (commands/message-search.ts), and with what its steps and its carrier tell beyond its row. */
 import type { CarrierFacts } from "../../carriers/facts.ts";
-import type { TraceDetails } from "../../events/trace.ts";
 import { statusById } from "../../sms/statuses.ts";
 import type { MessageLife } from "../../store/port/message-life.ts";
 import { waitsForEnd } from "../../tracking/due.ts";
+import { stepsOf } from "../../tracking/steps.ts";
 import type { MessageAnswer } from "./message-schemas.ts";
 import { stateOf, waitMoments } from "./messages.ts";
 import { isoTime } from "./schemas.ts";
@@ -39,9 +39,8 @@ function wasNotTaken({ trace }: MessageLife): boolean {
   return last?.kind === "again";
 }
 
-function wasHeld({ trace }: MessageLife): boolean {
-  const last = trace.findLast(({ kind }) => kind === "receipt");
-  return last !== undefined && (JSON.parse(last.detail) as TraceDetails["receipt"]).outcome === "held";
+function wasHeld(life: MessageLife): boolean {
+  return stepsOf(life, "receipt").at(-1)?.detail.outcome === "held";
 }
 
 /** Why it does not go at once. */

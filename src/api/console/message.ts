@@ -1,53 +1,41 @@
 /** One message: all that is known of it, and its report once more. */
 
 import type { CarrierFacts } from "../../carriers/facts.ts";
-import type { Catalogue } from "../../catalogue/catalogue.ts";
-import { SUBJECT, type TraceDetails } from "../../events/trace.ts";
+import { SUBJECT } from "../../events/trace.ts";
 import { formatMicros } from "../../money/amounts.ts";
-import type { Clock } from "../../runtime/clock.ts";
 import { shownUrl } from "../../runtime/shown-url.ts";
 import { Type } from "../../runtime/type.ts";
 import { expiry } from "../../schedule/sending-time.ts";
-import type { Settings } from "../../settings/settings.ts";
 import type { Account } from "../../store/port/accounts.ts";
 import type { MessageLife } from "../../store/port/message-life.ts";
-import type { Store } from "../../store/port/store.ts";
 import { shownDueMs } from "../../tracking/due.ts";
 import { messageEvents } from "../../tracking/events.ts";
+import { type Step, stepsOf } from "../../tracking/steps.ts";
 import { keyNamesOf } from "../../tracking/track.ts";
 import { mayLookBeyond, seesAll } from "../beyond.ts";
 import { ApiError, badField } from "../errors.ts";
 import { type Api, accountOf, operation } from "../operation.ts";
-import { fieldsOf, readText } from "../query.ts";
-import type { ServiceHealth } from "./health.ts";
+import type { ApiParts } from "../parts.ts";
+import { readText } from "../query.ts";
 import { MessageAnswer, ReplayAnswer } from "./message-schemas.ts";
 import { standingOf } from "./message-state.ts";
 import { outcomeOf } from "./messages.ts";
 import { isoTime, isoTimeOrNull } from "./schemas.ts";
-import { VIEW_ROOT, type View } from "./view.ts";
-
-export interface MessageParts {
-  readonly store: Pick<Store, "messageLife" | "replayReport" | "account" | "apiKeys">;
-  readonly clock: Clock;
-  readonly settings: Settings;
-  readonly catalogue: Catalogue;
-  readonly health: Pick<ServiceHealth, "carriers">;
-}
+import { TRACKING, VIEW_ROOT, type View } from "./view.ts";
 
 const MAX_ID_LENGTH = 200;
 const MINUTE_MS = 60_000;
 
-export function messageViews(parts: MessageParts): View[] {
+export function messageViews(parts: ApiParts): View[] {
   return [
     {
       name: "message",
       summary: "Read all that is known of a message",
-      auth: "account",
-      scope: "track",
+      ...TRACKING,
       query: Type.Object({ id: Type.String({ maxLength: MAX_ID_LENGTH }) }),
       answer: MessageAnswer,
-      async read(caller, query) {
-        const life = await lifeOf(parts, caller, readText(fieldsOf(query), "id"));
+      async read(caller, fields) {
+        const life = await lifeOf(parts, caller, readText(fields, "id"));
         const [keyNames, carriers] = await Promise.all([keyNamesOf(parts.store, life), parts.health.carriers()]);
         return answerOf(parts, life, { keyNames, carriers });
       },
@@ -55,16 +43,14 @@ export function messageViews(parts: MessageParts): View[] {
   ];
 }
 
-export function messageOperations(api: Api, parts: MessageParts): void {
+export function messageOperations(api: Api, parts: ApiParts): void {
   const { store, clock } = parts;
   api.post(
     `${VIEW_ROOT}messages/:id/replay`,
     operation({
-      tag: "Console",
+      ...TRACKING,
       id: "consoleReplayReport",
       summary: "Push the last report of a message once more",
-      auth: "account",
-      scope: "track",
       answer: ReplayAnswer,
     }),
     async (request) => {
@@ -89,7 +75,7 @@ function whyNothing({ notifyUrl, state }: MessageLife): string {
 }
 
 /** The message, if the caller may see it. For anybody else there is no such message. */
-async function lifeOf({ store, settings }: MessageParts, caller: Account, id: string | null): Promise<MessageLife> {
+async function lifeOf({ store, settings }: ApiParts, caller: Account, id: string | null): Promise<MessageLife> {
   if (id === null) throw badField("id", "is missing");
   if (id.includes("\0") || id.length > MAX_ID_LENGTH) throw new ApiError("notFound");
   if (seesAll(caller)) return orNotFound(await store.messageLife({ accountId: null, messageId: id }));
@@ -107,16 +93,11 @@ function orNotFound(life: MessageLife | null): MessageLife {
 }
 
 function answerOf(
-  { settings, catalogue, clock }: MessageParts,
+  { settings, catalogue, clock }: ApiParts,
   life: MessageLife,
   { keyNames, carriers }: { keyNames: ReadonlyMap<string, string | null>; carriers: readonly CarrierFacts[] },
 ): MessageAnswer {
-  const tries = life.trace.filter(({ kind }) => kind === "attempt");
-  const attempts = tries.map(({ subject, atMs, detail }) => ({
-    subject,
-    atMs,
-    detail: JSON.parse(detail) as TraceDetails["attempt"],
-  }));
+  const attempts = stepsOf(life, "attempt");
   const taken = attempts.findLast(({ detail: { reason } }) => reason === null);
   return {
     id: life.key,
@@ -188,10 +169,7 @@ function conversionOf({ conversion }: MessageLife): MessageAnswer["conversion"] 
 }
 
 /** Not each of them was noted: the last one of a report says how many there were. */
-function triesOf(
-  { reports }: MessageLife,
-  noted: readonly { readonly subject: string; readonly detail: TraceDetails["attempt"] }[],
-): number {
+function triesOf({ reports }: MessageLife, noted: readonly Step<"attempt">[]): number {
   const tries = new Map(reports.map(({ id, attempts }) => [SUBJECT.report(id), attempts]));
   for (const { subject, detail } of noted) tries.set(subject, Math.max(detail.try, tries.get(subject) ?? 0));
   return [...tries.values()].reduce((sum, count) => sum + count, 0);

@@ -1,6 +1,5 @@
 /** The list of messages: searched, newest first, a bounded number of rows at a time, and how many of the newest went wrong. */
 
-import type { Clock } from "../../runtime/clock.ts";
 import { Type } from "../../runtime/type.ts";
 import type { Settings } from "../../settings/settings.ts";
 import { findError } from "../../sms/errors.ts";
@@ -11,17 +10,13 @@ import type { Store } from "../../store/port/store.ts";
 import type { LogPosition } from "../../store/port/tracking.ts";
 import { mayLookBeyond, notBeyond, seesAll } from "../beyond.ts";
 import { ApiError, badField } from "../errors.ts";
-import { fieldsOf, readForm, readText } from "../query.ts";
+import type { ApiParts } from "../parts.ts";
+import { type Fields, readForm, readText, readWhole } from "../query.ts";
+import { OptionalText, OptionalWhole } from "../shapes.ts";
 import { MessageCounts, type MessageItem, MessageList, type StateWord } from "./message-schemas.ts";
 import { MAX_SEARCH_LENGTH, type MessageTerms, readMessageSearch, SearchProblem } from "./message-search.ts";
 import { isoTime, isoTimeOrNull } from "./schemas.ts";
-import type { View } from "./view.ts";
-
-export interface MessagesParts {
-  readonly store: Pick<Store, "findMessages" | "countMessages" | "account">;
-  readonly clock: Clock;
-  readonly settings: Settings;
-}
+import { TRACKING, type View } from "./view.ts";
 
 const DEFAULT_LIMIT = 50;
 const MAX_LIMIT = 100;
@@ -38,30 +33,25 @@ const MessagesQuery = Type.Object({
   q: Type.Optional(
     Type.String({ maxLength: MAX_SEARCH_LENGTH, description: "The search; docs/console.md has its words." }),
   ),
-  account: Type.Optional(
-    Type.String({ description: "For operators and resellers: whose messages. The same as account: in the search." }),
-  ),
-  after: Type.Optional(Type.String({ description: "What the page before gave as next." })),
+  account: OptionalText("For operators and resellers: whose messages. The same as account: in the search."),
+  after: OptionalText("What the page before gave as next."),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_LIMIT, default: DEFAULT_LIMIT })),
-  zone: Type.Optional(
-    Type.Integer({ description: "The reader's zone in minutes east of UTC: today and 14:00 are by it." }),
-  ),
+  zone: OptionalWhole("The reader's zone in minutes east of UTC: today and 14:00 are by it."),
 });
 
-export function messagesViews(parts: MessagesParts): View[] {
+export function messagesViews(parts: ApiParts): View[] {
   const { store, clock } = parts;
   return [
     {
       name: "messages",
       summary: "Search messages, newest first",
-      auth: "account",
-      scope: "track",
+      ...TRACKING,
       query: MessagesQuery,
       answer: MessageList,
-      async read(caller, query) {
-        const { terms, limit, after } = readQuery(query, clock.now());
+      async read(caller, fields) {
+        const { terms, limit, after } = readQuery(fields, clock.now());
         const { accountKey, sinceMs, untilMs, ...filter } = terms;
-        const named = readText(fieldsOf(query), "account");
+        const named = readText(fields, "account");
         // Of two that are not the same there is no message.
         if (named !== null && accountKey !== null && named !== accountKey)
           throw badField("account", "is another one than in q: give one of them");
@@ -86,12 +76,11 @@ export function messagesViews(parts: MessagesParts): View[] {
     {
       name: "message-counts",
       summary: "Count what went wrong among the newest messages",
-      auth: "account",
-      scope: "track",
+      ...TRACKING,
       query: Type.Object({ account: Type.Optional(Type.String()) }),
       answer: MessageCounts,
-      async read(caller, query) {
-        const accountId = await accountOfSearch(parts, caller, readText(fieldsOf(query), "account"));
+      async read(caller, fields) {
+        const accountId = await accountOfSearch(parts, caller, readText(fields, "account"));
         const { examined, ...counts } = await store.countMessages({ accountId, ...waitMoments(clock.now()) });
         return { of: examined, isAll: examined < SEARCH_ROWS, ...counts };
       },
@@ -99,19 +88,16 @@ export function messagesViews(parts: MessagesParts): View[] {
   ];
 }
 
-function readQuery(query: unknown, nowMs: number): { terms: MessageTerms; limit: number; after: LogPosition | null } {
-  const fields = fieldsOf(query);
+function readQuery(fields: Fields, nowMs: number): { terms: MessageTerms; limit: number; after: LogPosition | null } {
   const { q = "" } = fields;
   if (typeof q !== "string") throw badField("q", "must be given once");
   const zone = readForm(fields, "zone", ZONE, "must be minutes east of UTC");
-  const limit = readForm(fields, "limit", /^\d{1,3}$/, `must be a whole number from 1 to ${MAX_LIMIT}`);
-  const wanted = limit === null ? DEFAULT_LIMIT : Number(limit);
-  if (wanted < 1 || wanted > MAX_LIMIT) throw badField("limit", `must be a whole number from 1 to ${MAX_LIMIT}`);
+  const limit = readWhole(fields, "limit", MAX_LIMIT, DEFAULT_LIMIT);
   const place = readForm(fields, "after", PLACE, "must be what the page before gave as next");
   const [, atMs, key] = place === null ? [] : PLACE.exec(place)!;
   try {
     const terms = readMessageSearch(q, { nowMs, zoneMinutes: Math.max(-1_440, Math.min(1_440, Number(zone ?? 0))) });
-    return { terms, limit: wanted, after: key === undefined ? null : { atMs: Number(atMs), key } };
+    return { terms, limit, after: key === undefined ? null : { atMs: Number(atMs), key } };
   } catch (error) {
     if (error instanceof SearchProblem) throw badField("q", error.message);
     throw error;

@@ -4,24 +4,16 @@ import { managedAccount } from "../../admin/manager.ts";
 import { withBalances } from "../../admin/statements.ts";
 import { formatMicros, type Micros } from "../../money/amounts.ts";
 import type { Posting, PostingPosition, SentCost, SentPosition, TurnoverStep } from "../../money/postings.ts";
-import type { Clock } from "../../runtime/clock.ts";
 import { Type } from "../../runtime/type.ts";
-import type { Settings } from "../../settings/settings.ts";
 import type { Account } from "../../store/port/accounts.ts";
-import type { Store } from "../../store/port/store.ts";
 import { mayLookBeyond, notBeyond } from "../beyond.ts";
-import { ApiError, badField } from "../errors.ts";
-import { fieldsOf, readForm, readText } from "../query.ts";
-import { TextOrNull } from "../schemas.ts";
+import { ApiError } from "../errors.ts";
+import type { ApiParts } from "../parts.ts";
+import { type Fields, readForm, readText, readWhole } from "../query.ts";
+import { Flag, OptionalText, Text, TextOrNull, Whole } from "../shapes.ts";
 import { RunningTotals } from "./running-totals.ts";
 import { isoTime } from "./schemas.ts";
-import type { View } from "./view.ts";
-
-export interface MoneyViewParts {
-  readonly store: Pick<Store, "account" | "balance" | "balanceBehind" | "postings" | "turnoverSteps" | "sentCosts">;
-  readonly clock: Clock;
-  readonly settings: Pick<Settings, "store">;
-}
+import { MONEY, type View } from "./view.ts";
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -43,9 +35,9 @@ const MAX_GROUPS = 250;
 const NEWEST: PostingPosition = { atMs: Number.MAX_SAFE_INTEGER, id: Number.MAX_SAFE_INTEGER };
 const MAX_DESCRIPTION = 255;
 
-const Moment = Type.String({ description: "ISO 8601." });
-const Amount = Type.String({ description: "A decimal, in the account's currency." });
-const Complete = Type.Boolean({ description: "False while more of the past is being added up." });
+const Moment = Text("ISO 8601.");
+const Amount = Text("A decimal, in the account's currency.");
+const Complete = Flag("False while more of the past is being added up.");
 const PeriodQuery = Type.Object({
   days: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_DAYS, default: DEFAULT_DAYS })),
 });
@@ -58,8 +50,8 @@ const HistoryAnswer = Type.Object({
   points: Type.Array(
     Type.Object({
       at: Moment,
-      balance: Type.String({ description: "At that moment." }),
-      charged: Type.String({ description: "From then until the next point." }),
+      balance: Text("At that moment."),
+      charged: Text("From then until the next point."),
       refunded: Type.String(),
       funded: Type.String(),
     }),
@@ -71,11 +63,11 @@ const CostsAnswer = Type.Object({
   currency: Type.String(),
   since: Moment,
   complete: Complete,
-  keptDays: Type.Integer({ description: "How long messages are kept; 0 for always." }),
+  keptDays: Whole("How long messages are kept; 0 for always."),
   ...counted,
   countries: Type.Array(Type.Object({ country: TextOrNull("ISO 3166-1; null where it is not known."), ...counted })),
   carriers: Type.Array(Type.Object({ carrier: Type.String(), ...counted })),
-  days: Type.Array(Type.Object({ day: Type.String({ description: "In UTC, such as 2026-02-12." }), ...counted })),
+  days: Type.Array(Type.Object({ day: Text("In UTC, such as 2026-02-12."), ...counted })),
 });
 
 const StatementAnswer = Type.Object({
@@ -86,9 +78,9 @@ const StatementAnswer = Type.Object({
     Type.Object({
       id: Type.String(),
       at: Moment,
-      kind: Type.String({ description: "charge, refund or funds." }),
-      amount: Type.String({ description: "What the balance changed by." }),
-      balance: Type.String({ description: "After it." }),
+      kind: Text("charge, refund or funds."),
+      amount: Text("What the balance changed by."),
+      balance: Text("After it."),
       messageId: TextOrNull("The message that a refund is for, or the first of those that a charge is for."),
       smsCount: Type.Union([Type.Integer(), Type.Null()]),
       description: TextOrNull("What was said when funds were added."),
@@ -97,11 +89,11 @@ const StatementAnswer = Type.Object({
   next: TextOrNull("Give it as after for older ones; null where there are none."),
 });
 const StatementQuery = Type.Object({
-  account: Type.Optional(Type.String({ description: "For managers: the key of another account than their own." })),
-  after: Type.Optional(Type.String({ description: "What the page before gave as next." })),
+  account: OptionalText("For managers: the key of another account than their own."),
+  after: OptionalText("What the page before gave as next."),
 });
 
-export function moneyViews({ store, clock, settings }: MoneyViewParts): View[] {
+export function moneyViews({ store, clock, settings }: ApiParts): View[] {
   const turnovers = (stepMs: number) =>
     new RunningTotals<TurnoverStep, PostingPosition>({
       clock,
@@ -143,12 +135,11 @@ export function moneyViews({ store, clock, settings }: MoneyViewParts): View[] {
     {
       name: "balance-history",
       summary: "See your balance over time",
-      auth: "account",
-      scope: "balance",
+      ...MONEY,
       query: PeriodQuery,
       answer: HistoryAnswer,
-      async read({ id, currency }, query) {
-        const { stepMs, sinceMs } = periodOf(readDays(query), clock.now());
+      async read({ id, currency }, fields) {
+        const { stepMs, sinceMs } = periodOf(fields, clock.now());
         const totals = stepMs === HOUR_MS ? hourly : daily;
         const seen = await totals.read(id, sinceMs);
         const now = seen.balance!;
@@ -164,12 +155,11 @@ export function moneyViews({ store, clock, settings }: MoneyViewParts): View[] {
     {
       name: "costs",
       summary: "See what your messages cost, by country, carrier and day",
-      auth: "account",
-      scope: "balance",
+      ...MONEY,
       query: PeriodQuery,
       answer: CostsAnswer,
-      async read({ id, currency }, query) {
-        const { stepMs, sinceMs } = periodOf(readDays(query), clock.now());
+      async read({ id, currency }, fields) {
+        const { stepMs, sinceMs } = periodOf(fields, clock.now());
         const sent = stepMs === HOUR_MS ? sentHourly : sentDaily;
         const { totals, complete, sinceMs: wholeMs } = await sent.read(id, sinceMs);
         return {
@@ -192,12 +182,10 @@ export function moneyViews({ store, clock, settings }: MoneyViewParts): View[] {
     {
       name: "statement",
       summary: "Read the newest postings, each with the balance after it",
-      auth: "account",
-      scope: "balance",
+      ...MONEY,
       query: StatementQuery,
       answer: StatementAnswer,
-      async read(caller, query) {
-        const fields = fieldsOf(query);
+      async read(caller, fields) {
         const account = await accountIn(store, caller, readText(fields, "account"));
         const place = readPlace(readForm(fields, "after", PLACE, "must be what the page before gave as next"));
         const range = { accountId: account.id, sinceMs: 0, untilMs: Number.MAX_SAFE_INTEGER, newestFirst: true };
@@ -223,15 +211,9 @@ export function moneyViews({ store, clock, settings }: MoneyViewParts): View[] {
 
 // --- Periods -----------------------------------------------------------------------------------------------------------------
 
-function readDays(query: unknown): number {
-  const text = readForm(fieldsOf(query), "days", /^\d{1,3}$/, `must be a whole number from 1 to ${MAX_DAYS}`);
-  const days = text === null ? DEFAULT_DAYS : Number(text);
-  if (days < 1 || days > MAX_DAYS) throw badField("days", `must be a whole number from 1 to ${MAX_DAYS}`);
-  return days;
-}
-
-/** Its last step is the one of now. A short one is in hours, so that 24 hours do not begin with the day. */
-function periodOf(days: number, nowMs: number): { readonly stepMs: number; readonly sinceMs: number } {
+/** The days that are asked for. Its last step is the one of now. A short one is in hours, so that 24 hours do not begin with the day. */
+function periodOf(fields: Fields, nowMs: number): { readonly stepMs: number; readonly sinceMs: number } {
+  const days = readWhole(fields, "days", MAX_DAYS, DEFAULT_DAYS);
   const stepMs = days <= HOURLY_DAYS ? HOUR_MS : DAY_MS;
   return { stepMs, sinceMs: stepStart(nowMs, stepMs) + stepMs - days * DAY_MS };
 }
@@ -323,7 +305,7 @@ function compare(one: string, other: string): number {
 // --- Postings ----------------------------------------------------------------------------------------------------------------
 
 /** The caller's own account, or one that it manages. */
-async function accountIn(store: MoneyViewParts["store"], caller: Account, key: string | null) {
+async function accountIn(store: ApiParts["store"], caller: Account, key: string | null) {
   if (key === null || key === caller.key) return caller;
   if (caller.kind === "client") throw new ApiError("accountNotFound");
   if (!mayLookBeyond(caller)) throw notBeyond();

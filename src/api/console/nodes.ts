@@ -1,22 +1,18 @@
 /** The nodes that share the work, and what the data takes. */
-import { Type } from "../../runtime/type.ts";
-import type { ServiceHealth } from "./health.ts";
-import { isoTime, NumberOrNull } from "./schemas.ts";
-import type { View } from "./view.ts";
 
-export interface NodeViewParts {
-  readonly health: ServiceHealth;
-}
+import { Type } from "../../runtime/type.ts";
+import type { ApiParts } from "../parts.ts";
+import { isoTime, NumberOrNull } from "./schemas.ts";
+import { OPERATING, type View } from "./view.ts";
 
 const MAX_NODES = 200;
 
-export function nodeViews({ health }: NodeViewParts): View[] {
+export function nodeViews({ health }: ApiParts): View[] {
   return [
     {
       name: "nodes",
       summary: "See the nodes, and what the data takes",
-      auth: "operator",
-      scope: "manage",
+      ...OPERATING,
       answer: Type.Object({
         engine: Type.String(),
         leaseMs: NumberOrNull,

@@ -6,17 +6,15 @@ import type { CheckResult } from "../../doctor/watch.ts";
 import { counted } from "../../runtime/text.ts";
 import { Type } from "../../runtime/type.ts";
 import { type Api, operation } from "../operation.ts";
+import type { ApiParts } from "../parts.ts";
 import { fieldsOf, readWord } from "../query.ts";
+import { OneOf, OptionalText, Text, Whole } from "../shapes.ts";
 import { carrierFindings } from "./carrier-findings.ts";
-import { KEPT_SAMPLES, MAX_COUNTED, SAMPLE_MS, SERIES, type ServiceHealth } from "./health.ts";
+import { KEPT_SAMPLES, MAX_COUNTED, SAMPLE_MS, SERIES } from "./health.ts";
 import { pageOfFinding } from "./mending-pages.ts";
 import { reasonsOf } from "./reasons.ts";
 import { isoTime, isoTimeOrNull, NumberOrNull, Reasons, StringOrNull } from "./schemas.ts";
-import { VIEW_ROOT, type View } from "./view.ts";
-
-export interface OverviewParts {
-  readonly health: ServiceHealth;
-}
+import { OPERATING, VIEW_ROOT, type View } from "./view.ts";
 
 const MAX_FINDINGS = 50;
 const MAX_REASONS = 10;
@@ -24,23 +22,22 @@ const MAX_WORDS = 1_000;
 const WEIGHT: Readonly<Record<Finding["state"], number>> = { wrong: 0, warning: 1, ok: 2 };
 
 const FindingAnswer = Type.Object({
-  state: Type.Unsafe<"wrong" | "warning">({ type: "string", enum: ["wrong", "warning"] }),
+  state: OneOf(["wrong", "warning"]),
   area: Type.String(),
-  about: Type.String({ description: "What was looked at." }),
-  says: Type.String({ description: "What is wrong with it." }),
+  about: Text("What was looked at."),
+  says: Text("What is wrong with it."),
   mend: StringOrNull,
   page: StringOrNull,
 });
 
 const OverviewAnswer = Type.Object({
-  state: Type.Unsafe<"well" | "warning" | "wrong" | "looking">({
-    type: "string",
-    enum: ["well", "warning", "wrong", "looking"],
-    description: "looking: nothing is known to be wrong, and not all has been looked at yet.",
-  }),
+  state: OneOf(
+    ["well", "warning", "wrong", "looking"],
+    "looking: nothing is known to be wrong, and not all has been looked at yet.",
+  ),
   sentence: Type.String(),
   findings: Type.Array(FindingAnswer, { description: "The worst first." }),
-  moreFindings: Type.Integer({ description: "How many there are beyond those." }),
+  moreFindings: Whole("How many there are beyond those."),
   checks: Type.Array(
     Type.Object({
       name: Type.String(),
@@ -69,13 +66,13 @@ const OverviewAnswer = Type.Object({
     due: Type.Integer(),
     lanes: Type.Integer(),
     overflowedLanes: Type.Integer(),
-    most: Type.Integer({ description: "What is in the store is counted up to this." }),
+    most: Whole("What is in the store is counted up to this."),
   }),
   reports: Type.Object({
     waiting: Type.Integer(),
     inMemory: Type.Integer(),
     dead: Type.Integer(),
-    failingHosts: Type.Integer({ description: "Hosts of clients with reports that failed and are tried again." }),
+    failingHosts: Whole("Hosts of clients with reports that failed and are tried again."),
   }),
   carriers: Type.Object({ up: Type.Integer(), all: Type.Integer() }),
   reasons: Reasons,
@@ -89,13 +86,12 @@ const HistoryAnswer = Type.Object({
   series: Type.Object(Object.fromEntries(SERIES.map((name) => [name, Type.Array(NumberOrNull)]))),
 });
 
-export function overviewViews({ health }: OverviewParts): View[] {
+export function overviewViews({ health }: ApiParts): View[] {
   return [
     {
       name: "overview",
       summary: "See whether all is well, and what is not",
-      auth: "operator",
-      scope: "manage",
+      ...OPERATING,
       answer: OverviewAnswer,
       read: async () => {
         const [facts, backlog] = await Promise.all([health.carriers(), health.backlog()]);
@@ -153,12 +149,9 @@ export function overviewViews({ health }: OverviewParts): View[] {
     {
       name: "history",
       summary: "See how much went through in the last minutes or hours",
-      auth: "operator",
-      scope: "manage",
+      ...OPERATING,
       query: Type.Object({
-        range: Type.Optional(
-          Type.String({ description: `One of ${Object.keys(RANGES).join(", ")}; 15m unless given.` }),
-        ),
+        range: OptionalText(`One of ${Object.keys(RANGES).join(", ")}; 15m unless given.`),
       }),
       answer: HistoryAnswer,
       read: async (_, query) => {
@@ -171,15 +164,13 @@ export function overviewViews({ health }: OverviewParts): View[] {
   ];
 }
 
-export function overviewOperations(api: Api, { health }: OverviewParts): void {
+export function overviewOperations(api: Api, { health }: ApiParts): void {
   api.post(
     `${VIEW_ROOT}overview/check`,
     operation({
-      tag: "Console",
+      ...OPERATING,
       id: "consoleCheckNow",
       summary: "Look at everything now, but for what was looked at a moment ago",
-      auth: "operator",
-      scope: "manage",
       answer: Type.Object({ checkedAt: StringOrNull }),
     }),
     async () => {

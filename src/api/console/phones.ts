@@ -1,21 +1,14 @@
 /** What the pages of the sandbox look at: the phones, one phone with its messages, and the network with its clock. */
 
-import type { Catalogue } from "../../catalogue/catalogue.ts";
 import { Type } from "../../runtime/type.ts";
 import type { HandsetMessage } from "../../simulator/phones.ts";
-import type { Store } from "../../store/port/store.ts";
-import { fieldsOf, readText } from "../query.ts";
-import { readNumber, type SandboxPort, viewerOf } from "../sandbox.ts";
+import type { ApiParts } from "../parts.ts";
+import { readText } from "../query.ts";
+import { readNumber, viewerOf } from "../sandbox.ts";
 import { seenBy } from "../sandbox-clock.ts";
 import { NetworkSwitches, PhoneStateWord } from "../sandbox-schemas.ts";
-import { orNull } from "../schemas.ts";
-import type { View } from "./view.ts";
-
-export interface PhoneViewParts {
-  readonly sandbox: SandboxPort | null;
-  readonly store: Pick<Store, "waitingUntil">;
-  readonly catalogue: Catalogue;
-}
+import { Flag, OneOf, orNull, Text, Whole } from "../shapes.ts";
+import { TRACKING, type View } from "./view.ts";
 
 const MAX_PHONES = 100;
 const MAX_NUMBERS = 50;
@@ -26,17 +19,17 @@ const PHONE_CHARACTERS = 2_000;
 const EVER_MS = 8_640_000_000_000_000;
 
 const MessageOnPhone = Type.Object({
-  place: Type.Integer({ description: "Counts the messages of the whole network." }),
-  direction: Type.Unsafe<string>({ type: "string", enum: ["received", "written"] }),
-  peer: Type.String({ description: "The sender that the phone shows, or the number that it wrote to." }),
-  text: Type.String({ description: "Of what is no text, its hex." }),
-  clipped: Type.Boolean({ description: "There is more of the text." }),
+  place: Whole("Counts the messages of the whole network."),
+  direction: OneOf(["received", "written"]),
+  peer: Text("The sender that the phone shows, or the number that it wrote to."),
+  text: Text("Of what is no text, its hex."),
+  clipped: Flag("There is more of the text."),
   binary: Type.Boolean(),
   dataCoding: orNull(Type.Integer()),
   flash: Type.Boolean(),
   parts: Type.Integer(),
   at: Type.String(),
-  messageKey: orNull(Type.String({ description: "Of the message that brought it." })),
+  messageKey: orNull(Text("Of the message that brought it.")),
 });
 
 const PhonesAnswer = Type.Object({
@@ -48,7 +41,7 @@ const PhonesAnswer = Type.Object({
       last: orNull(MessageOnPhone),
     }),
   ),
-  more: Type.Boolean({ description: "There are others, which were used longer ago." }),
+  more: Flag("There are others, which were used longer ago."),
 });
 
 const PhoneAnswer = Type.Object({
@@ -63,7 +56,7 @@ const SandboxAnswer = Type.Object({
   clock: orNull(
     Type.Object({
       offsetMs: Type.Integer(),
-      nextMessageAt: orNull(Type.String({ description: "When the next scheduled message is due." })),
+      nextMessageAt: orNull(Text("When the next scheduled message is due.")),
     }),
   ),
 });
@@ -83,15 +76,14 @@ function shown(message: HandsetMessage, maxCharacters: number) {
 }
 
 /** None outside the sandbox. */
-export function phoneViews({ sandbox, store, catalogue }: PhoneViewParts): View[] {
+export function phoneViews({ sandbox, store, catalogue }: ApiParts): View[] {
   if (sandbox === null) return [];
   const { network, travel } = sandbox;
   return [
     {
       name: "phones",
       summary: "Simulated phones that have something for this account",
-      auth: "account",
-      scope: "track",
+      ...TRACKING,
       answer: PhonesAnswer,
       async read(caller) {
         const { phones, more } = await network("phones", { viewer: viewerOf(caller), limit: MAX_PHONES });
@@ -105,12 +97,11 @@ export function phoneViews({ sandbox, store, catalogue }: PhoneViewParts): View[
     {
       name: "phone",
       summary: "What a simulated phone shows of this account's messages",
-      auth: "account",
-      scope: "track",
-      query: Type.Object({ number: Type.String({ description: "4 to 15 digits." }) }),
+      ...TRACKING,
+      query: Type.Object({ number: Text("4 to 15 digits.") }),
       answer: PhoneAnswer,
-      async read(caller, query) {
-        const number = readNumber("number", readText(fieldsOf(query), "number") ?? "");
+      async read(caller, fields) {
+        const number = readNumber("number", readText(fields, "number") ?? "");
         const { state, messages } = await network("phone", { number, viewer: viewerOf(caller) });
         return { number, state, messages: messages.map((message) => shown(message, PHONE_CHARACTERS)) };
       },
@@ -118,8 +109,7 @@ export function phoneViews({ sandbox, store, catalogue }: PhoneViewParts): View[
     {
       name: "sandbox",
       summary: "The simulated network's faults, the account's numbers, and the sandbox's clock",
-      auth: "account",
-      scope: "track",
+      ...TRACKING,
       answer: SandboxAnswer,
       async read(caller) {
         const faults = await network("faults", null);

@@ -3,7 +3,6 @@
 import { managedAccount } from "../../admin/manager.ts";
 import { QUOTE_STEPS, type Quote, quoteFor } from "../../admin/quote.ts";
 import type { QuotedCarrier } from "../../admin/quoted-way.ts";
-import type { Catalogue } from "../../catalogue/catalogue.ts";
 import type { Snapshot } from "../../catalogue/snapshot.ts";
 import { exchange, formatMicros } from "../../money/amounts.ts";
 import { Type } from "../../runtime/type.ts";
@@ -12,19 +11,12 @@ import { MAX_PARTS } from "../../sms/prepared-text.ts";
 import { MISSING_LETTERS, TEXT_ALPHABETS } from "../../sms/writing.ts";
 import type { Account, ManagedAccount } from "../../store/port/accounts.ts";
 import { MAX_OPT_OUT_NUMBERS } from "../../store/port/opt-outs.ts";
-import type { Store } from "../../store/port/store.ts";
 import { mayLookBeyond } from "../beyond.ts";
 import { ApiError, badField } from "../errors.ts";
-import { fieldsOf, readForm, readList, readText, readWord } from "../query.ts";
-import { orNull, TextOrNull } from "../schemas.ts";
+import type { ApiParts } from "../parts.ts";
+import { readList, readText, readWhole, readWord } from "../query.ts";
+import { Flag, OneOf, OptionalText, orNull, Text, TextOrNull, Whole } from "../shapes.ts";
 import type { View } from "./view.ts";
-
-export interface QuoteParts {
-  readonly store: Pick<Store, "account" | "optedOut">;
-  readonly catalogue: Catalogue;
-  /** The carriers that this node serves, and whether each is up. */
-  readonly carriersUp: () => Promise<Readonly<Record<string, boolean>>>;
-}
 
 /** Numbers that one question may be about. A longer list is asked about by its first ones. */
 const MAX_NUMBERS = MAX_OPT_OUT_NUMBERS;
@@ -35,32 +27,24 @@ const MAX_CARRIERS = 20;
 /** Longer ones are no numbers, and are not told whole. */
 const MAX_NUMBER_LENGTH = 32;
 
-const word = <const Words extends readonly string[]>(words: Words) =>
-  Type.Unsafe<Words[number]>({ type: "string", enum: words });
-const Open = Type.Boolean({ description: "Whether the question left it open, as a sender that is not named." });
-const Says = Type.String({ description: "A sentence." });
+const Open = Flag("Whether the question left it open, as a sender that is not named.");
+const Says = Text("A sentence.");
 const Chance = Type.Number({ description: "From 0 to 1: how likely it is that this carrier gets the message." });
 const Prefix = (of: string) =>
   TextOrNull(`The longest prefix of the number that has a ${of}; empty for that of all numbers.`);
 
 const QuoteQuery = Type.Object({
-  to: Type.String({ description: `Numbers with commas between them, at most ${MAX_NUMBERS}.` }),
-  from: Type.Optional(Type.String({ description: "The sender; the account's default one unless given." })),
-  anySender: Type.Optional(
-    Type.String({
-      description: "true to ask about any sender where none is named and the account has no default one.",
-    }),
-  ),
+  to: Text(`Numbers with commas between them, at most ${MAX_NUMBERS}.`),
+  from: OptionalText("The sender; the account's default one unless given."),
+  anySender: OptionalText("true to ask about any sender where none is named and the account has no default one."),
   parts: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_PARTS, default: 1 })),
-  account: Type.Optional(
-    Type.String({ description: "For operators, and for resellers of their clients: whose message it is." }),
-  ),
+  account: OptionalText("For operators, and for resellers of their clients: whose message it is."),
 });
 
 const QuotedNumber = Type.Object({
   to: Type.String(),
-  country: orNull(Type.Object({ code: Type.String({ description: "ISO 3166." }), name: Type.String() })),
-  sent: Type.Boolean({ description: "False where the message would be rejected." }),
+  country: orNull(Type.Object({ code: Text("ISO 3166."), name: Type.String() })),
+  sent: Flag("False where the message would be rejected."),
   status: TextOrNull("The status that the message would get; null where the account cannot send."),
   problem: TextOrNull("What stands in the way, as a sentence."),
   route: Prefix("route"),
@@ -73,22 +57,22 @@ const QuoteAnswer = Type.Object({
   account: Type.String(),
   ratePlan: Type.String(),
   currency: Type.String(),
-  from: Type.String({ description: "The sender that the messages would have." }),
+  from: Text("The sender that the messages would have."),
   parts: Type.Integer(),
   available: TextOrNull("Balance and credit limit together; null for a caller that may not know it."),
-  amount: Type.String({ description: "What all messages that would be sent cost together." }),
-  rejected: Type.Integer({ description: "How many of the messages would be rejected." }),
+  amount: Text("What all messages that would be sent cost together."),
+  rejected: Whole("How many of the messages would be rejected."),
   otherCurrencies: Type.Array(
     Type.Object({
       currency: Type.String(),
-      rate: Type.String({ description: "Units of it for one unit of the account's currency." }),
+      rate: Text("Units of it for one unit of the account's currency."),
       amount: Type.String(),
     }),
   ),
   numbers: Type.Array(QuotedNumber),
   steps: Type.Array(
     Type.Object(
-      { name: word(QUOTE_STEPS), good: Type.Boolean(), open: Open, says: Says },
+      { name: OneOf(QUOTE_STEPS), good: Type.Boolean(), open: Open, says: Says },
       { description: "Of the first number." },
     ),
   ),
@@ -101,8 +85,8 @@ const QuoteAnswer = Type.Object({
           weight: Type.Integer(),
           up: orNull(Type.Boolean()),
           writesSender: Type.Boolean(),
-          alphabet: word(TEXT_ALPHABETS),
-          missingLetters: word(MISSING_LETTERS),
+          alphabet: OneOf(TEXT_ALPHABETS),
+          missingLetters: OneOf(MISSING_LETTERS),
           chance: Chance,
           says: Says,
         }),
@@ -112,20 +96,20 @@ const QuoteAnswer = Type.Object({
   ),
 });
 
-export function quoteViews({ store, catalogue, carriersUp }: QuoteParts): View[] {
-  const read: View["read"] = async (caller, query) => {
-    const fields = fieldsOf(query);
+export function quoteViews({ store, catalogue, carriers }: ApiParts): View[] {
+  const read: View["read"] = async (caller, fields) => {
     const numbers = readList(fields, "to")?.map((number) => plainPhone(number.trim()));
     if (numbers === undefined) throw badField("to", "is required: numbers with commas between them");
     if (numbers.length > MAX_NUMBERS) throw badField("to", `must have at most ${MAX_NUMBERS} numbers`);
     const from = readText(fields, "from");
     const anySender = readWord(fields, "anySender", ["true", "false"]) === "true";
-    const parts = readParts(fields);
+    const parts = readWhole(fields, "parts", MAX_PARTS, 1);
     const account = await accountFor(store, caller, readText(fields, "account"));
-    const [up, optedOut] = await Promise.all([
-      carriersUp(),
+    const [facts, optedOut] = await Promise.all([
+      carriers.facts(),
       store.optedOut({ accountId: account.id, numbers: numbers.filter(isDestination) }),
     ]);
+    const up = new Map(facts.map(({ id, isUp }) => [id, isUp]));
     const snapshot = catalogue.current;
     const quotes = numbers.map((number) =>
       quoteFor({
@@ -134,7 +118,7 @@ export function quoteViews({ store, catalogue, carriersUp }: QuoteParts): View[]
         from,
         anySender,
         number: number.slice(0, MAX_NUMBER_LENGTH),
-        isUp: (id) => up[id] ?? null,
+        isUp: (id) => up.get(id) ?? null,
         optedOut: optedOut.find((found) => found.number === number)?.list ?? null,
       }),
     );
@@ -183,13 +167,6 @@ export function quoteViews({ store, catalogue, carriersUp }: QuoteParts): View[]
   ];
 }
 
-function readParts(fields: ReturnType<typeof fieldsOf>): number {
-  const says = `must be a whole number from 1 to ${MAX_PARTS}`;
-  const parts = Number(readForm(fields, "parts", /^[0-9]{1,2}$/, says) ?? 1);
-  if (parts < 1 || parts > MAX_PARTS) throw badField("parts", says);
-  return parts;
-}
-
 function has({ scopes }: Account, scope: "balance" | "manage"): boolean {
   return scopes === null || scopes.includes(scope);
 }
@@ -199,7 +176,7 @@ function mayKnowBalance(caller: Account): boolean {
 }
 
 /** The caller's own account; or, for whoever manages others, one of these. To everybody else there are no others. */
-async function accountFor(store: QuoteParts["store"], caller: Account, key: string | null): Promise<ManagedAccount> {
+async function accountFor(store: ApiParts["store"], caller: Account, key: string | null): Promise<ManagedAccount> {
   if (key !== null && key !== caller.key) {
     if (!mayLookBeyond(caller)) throw new ApiError("accountNotFound");
     return managedAccount(store, { account: caller }, key);

@@ -1,18 +1,8 @@
 /** Why messages failed, in words. */
 import { findError } from "../../sms/errors.ts";
 
-export interface Reason {
-  readonly errorId: number;
-  readonly name: string;
-  readonly description: string;
-  readonly count: number;
-}
-
 /** The reasons of several carriers together, the most frequent first, and at most `limit` of them. */
-export function reasonsOf(
-  lists: readonly (readonly (readonly [errorId: number, count: number])[])[],
-  limit: number,
-): Reason[] {
+export function reasonsOf(lists: readonly (readonly (readonly [errorId: number, count: number])[])[], limit: number) {
   const counts = new Map<number, number>();
   for (const [errorId, count] of lists.flat()) counts.set(errorId, (counts.get(errorId) ?? 0) + count);
   return [...counts]

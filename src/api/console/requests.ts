@@ -2,23 +2,17 @@
 
 import { boundedCache } from "../../runtime/cache.ts";
 import { type Static, Type } from "../../runtime/type.ts";
-import type { Settings } from "../../settings/settings.ts";
 import { statusById } from "../../sms/statuses.ts";
 import type { Account } from "../../store/port/accounts.ts";
-import type { Store } from "../../store/port/store.ts";
 import { notBeyond, seesAll } from "../beyond.ts";
 import { ApiError, ERROR_KINDS } from "../errors.ts";
 import type { Rejections } from "../operation.ts";
-import { fieldsOf, readText, readWord } from "../query.ts";
+import type { ApiParts } from "../parts.ts";
+import { type Fields, readText, readWord } from "../query.ts";
+import { Flag, OptionalText, Text, Whole } from "../shapes.ts";
 import { maskAddress, maskBody } from "./masks.ts";
-import { BODY_OCTETS, MAX_OWN, type RequestLog, type RequestRecord } from "./request-log.ts";
-import type { View } from "./view.ts";
-
-export interface RequestParts {
-  readonly store: Pick<Store, "apiKeyOwner">;
-  readonly settings: Pick<Settings, "console">;
-  readonly requestLog: RequestLog;
-}
+import { BODY_OCTETS, MAX_OWN, type RequestRecord } from "./request-log.ts";
+import { TRACKING, type View } from "./view.ts";
 
 const MAX_ITEMS = 100;
 const MAX_NAMES = 1_000;
@@ -27,13 +21,13 @@ const Item = {
   id: Type.String(),
   at: Type.String(),
   method: Type.String(),
-  path: Type.String({ description: "With its query; secrets in it are masked." }),
+  path: Text("With its query; secrets in it are masked."),
   status: Type.Integer(),
   durationMs: Type.Number(),
-  door: Type.String({ description: "basic, key, session, console, query, or none." }),
+  door: Text("basic, key, session, console, query, or none."),
   by: Type.Union([Type.String(), Type.Null()], { description: "The API key's name or id, or the username." }),
-  from: Type.String({ description: "The address that it came from." }),
-  rejected: Type.Integer({ description: "How many of its messages were rejected though the request was not." }),
+  from: Text("The address that it came from."),
+  rejected: Whole("How many of its messages were rejected though the request was not."),
   reason: Type.Union([Type.String(), Type.Null()], {
     description: "Why it was refused, or the first of its messages that was rejected; null where all went well.",
   }),
@@ -43,8 +37,8 @@ const RequestItem = Type.Object(Item);
 const Requests = Type.Object({
   items: Type.Array(RequestItem, { description: "The newest first." }),
   kept: Type.Object({
-    requests: Type.Integer({ description: "How many of an account are kept, on each node, until it is started anew." }),
-    texts: Type.Boolean({ description: "Whether texts of messages are shown." }),
+    requests: Whole("How many of an account are kept, on each node, until it is started anew."),
+    texts: Flag("Whether texts of messages are shown."),
   }),
 });
 const RequestDetail = Type.Object({
@@ -54,10 +48,10 @@ const RequestDetail = Type.Object({
   body: Type.Union([
     Type.Null(),
     Type.Object({
-      text: Type.String({ description: "Its beginning; secrets in it are masked." }),
-      octets: Type.Integer({ description: "Of the whole." }),
+      text: Text("Its beginning; secrets in it are masked."),
+      octets: Whole("Of the whole."),
       isWhole: Type.Boolean(),
-      hasTexts: Type.Boolean({ description: "Whether texts of messages are shown." }),
+      hasTexts: Flag("Whether texts of messages are shown."),
     }),
   ]),
 });
@@ -75,7 +69,7 @@ function rejectionOf(rejections: Rejections | null): string | null {
 const WHICH = ["all", "refused"] as const;
 const WHOSE = ["own", "nobody"] as const;
 
-export function requestViews({ store, settings, requestLog }: RequestParts): View[] {
+export function requestViews({ store, settings, requestLog }: ApiParts): View[] {
   const { requestTexts } = settings.console;
   /** What keys are called, by their ids. */
   const keyNames = boundedCache<string, string>(MAX_NAMES);
@@ -129,32 +123,26 @@ export function requestViews({ store, settings, requestLog }: RequestParts): Vie
   };
 
   /** Those that the caller asks for and may see. Whose nobody's are says nothing, so they are the operator's. */
-  const recordsFor = (caller: Account, fields: ReturnType<typeof fieldsOf>): RequestRecord[] => {
+  const recordsFor = (caller: Account, fields: Fields): RequestRecord[] => {
     if (readWord(fields, "whose", WHOSE) !== "nobody") return requestLog.of(caller.id);
     if (seesAll(caller)) return requestLog.nobodys();
     if (caller.kind === "operator") throw notBeyond();
     throw new ApiError("forbidden", "Requests that name no account are shown to operators.");
   };
 
-  const Whose = Type.Optional(
-    Type.String({ description: "own, or nobody for requests that name no account, which operators see." }),
-  );
+  const Whose = OptionalText("own, or nobody for requests that name no account, which operators see.");
   return [
     {
       name: "requests",
       summary: "The last requests of the account on this node",
-      auth: "account",
-      scope: "track",
+      ...TRACKING,
       query: Type.Object({
-        which: Type.Optional(
-          Type.String({ description: "all, or refused: also those of which messages were rejected." }),
-        ),
-        path: Type.Optional(Type.String({ description: "What the path contains." })),
+        which: OptionalText("all, or refused: also those of which messages were rejected."),
+        path: OptionalText("What the path contains."),
         whose: Whose,
       }),
       answer: Requests,
-      async read(caller, query) {
-        const fields = fieldsOf(query);
+      async read(caller, fields) {
         const refusedOnly = readWord(fields, "which", WHICH) === "refused";
         const path = readText(fields, "path");
         const records = recordsFor(caller, fields)
@@ -169,12 +157,10 @@ export function requestViews({ store, settings, requestLog }: RequestParts): Vie
     {
       name: "request",
       summary: "One of the last requests of the account on this node",
-      auth: "account",
-      scope: "track",
+      ...TRACKING,
       query: Type.Object({ id: Type.String(), whose: Whose }),
       answer: RequestDetail,
-      async read(caller, query) {
-        const fields = fieldsOf(query);
+      async read(caller, fields) {
         const id = readText(fields, "id");
         const record = recordsFor(caller, fields).find((one) => requestLog.idOf(one) === id);
         if (record === undefined)

@@ -1,32 +1,31 @@
 /** Signing in to the console and out of it: the same login as everybody's, whose token goes into a cookie that no script can read. */
+
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { DEMO_ACCOUNTS } from "../../auth/demo-accounts.ts";
 import { Type } from "../../runtime/type.ts";
 import { VERSION } from "../../runtime/version.ts";
 import { ApiError } from "../errors.ts";
-import { type LoginInput, type LoginParts, openSession, readCode } from "../login.ts";
+import { type LoginInput, openSession, readCode } from "../login.ts";
 import { type Api, operation } from "../operation.ts";
+import type { ApiParts } from "../parts.ts";
 import { LOGIN_OCTETS } from "../session.ts";
+import { Flag, OneOf, OptionalText, Text } from "../shapes.ts";
 import { isOwnPage, setCookie, tokensOf } from "./cookie.ts";
 
-export interface ConsoleSessionParts extends LoginParts {
-  readonly isSandbox: boolean;
-}
-
 const PATH = "/console/1/session";
-const Kind = Type.String({ description: "client, reseller or operator." });
+const Kind = Text("client, reseller or operator.");
 
 const SignIn = Type.Object({
   username: Type.String({ minLength: 1 }),
   password: Type.String({ minLength: 1 }),
-  code: Type.Optional(Type.String({ description: "Of the second factor, where one is in force." })),
+  code: OptionalText("Of the second factor, where one is in force."),
 });
 const SignedIn = Type.Object({ username: Type.String(), accountKey: Type.String(), kind: Kind });
 const DemoSignIn = Type.Object({
-  account: Type.Unsafe<string>({ type: "string", enum: DEMO_ACCOUNTS.map(({ username }) => username) }),
+  account: OneOf(DEMO_ACCOUNTS.map(({ username }) => username)),
 });
 const About = Type.Object({
-  signedIn: Type.Boolean({ description: "Whether the browser has a session, which may have ended since." }),
+  signedIn: Flag("Whether the browser has a session, which may have ended since."),
   sandbox: Type.Boolean(),
   version: Type.String(),
   demoAccounts: Type.Array(Type.Object({ username: Type.String(), kind: Kind }), {
@@ -43,7 +42,8 @@ function checkOwnPage(request: FastifyRequest): void {
   );
 }
 
-export function consoleSessionOperations(api: Api, parts: ConsoleSessionParts): void {
+export function consoleSessionOperations(api: Api, parts: ApiParts): void {
+  const isSandbox = parts.sandbox !== null;
   const endSessions = async (request: FastifyRequest): Promise<void> => {
     for (const token of tokensOf(request)) await parts.sessions.end(token);
   };
@@ -80,7 +80,6 @@ export function consoleSessionOperations(api: Api, parts: ConsoleSessionParts): 
       checkOwnPage(request);
       await endSessions(request);
       setCookie(request, reply, null);
-      return reply.code(204).send();
     },
   );
 
@@ -89,13 +88,13 @@ export function consoleSessionOperations(api: Api, parts: ConsoleSessionParts): 
     operation({ ...open, id: "consoleAbout", summary: "What this installation is", answer: About }),
     async (request) => ({
       signedIn: tokensOf(request).length > 0,
-      sandbox: parts.isSandbox,
+      sandbox: isSandbox,
       version: VERSION,
-      demoAccounts: parts.isSandbox ? DEMO_ACCOUNTS.map(({ username, kind }) => ({ username, kind })).reverse() : [],
+      demoAccounts: isSandbox ? DEMO_ACCOUNTS.map(({ username, kind }) => ({ username, kind })).reverse() : [],
     }),
   );
 
-  if (!parts.isSandbox) return;
+  if (!isSandbox) return;
   api.post(
     `${PATH}/demo`,
     operation({

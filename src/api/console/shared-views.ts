@@ -13,7 +13,7 @@ import type { Account } from "../../store/port/accounts.ts";
 import { toApiError } from "../error-answers.ts";
 import { ApiError } from "../errors.ts";
 import { Mutex } from "../mutex.ts";
-import type { View } from "./view.ts";
+import { ask, type View } from "./view.ts";
 
 const READ_EVERY_MS = 700;
 /** After something was done, and at most so often. */
@@ -186,7 +186,7 @@ class SharedView {
   async #ask(): Promise<News> {
     const { view, query, serialize } = this.#question;
     try {
-      const answer = serialize(await view.read(this.#caller, parse(query)));
+      const answer = serialize(await ask(view, this.#caller, parse(query)));
       if (Buffer.byteLength(answer) > MAX_ANSWER_OCTETS) throw tooLarge();
       this.#isFailing = false;
       return newsOf("view", `"answer":${answer}`);

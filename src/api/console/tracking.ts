@@ -1,6 +1,5 @@
 /** What the pages Bulks, Reports and Incoming look at: an account's own, and of reports everybody's for an operator. */
 
-import type { Catalogue } from "../../catalogue/catalogue.ts";
 import { formRules } from "../../message/report-form.ts";
 import { bodyOf } from "../../reports/rendering/report-body.ts";
 import { timeOfId } from "../../runtime/ids.ts";
@@ -9,22 +8,16 @@ import { Type } from "../../runtime/type.ts";
 import type { Account } from "../../store/port/accounts.ts";
 import { BULK_STATUSES, type BulkPosition, type ListedBulk } from "../../store/port/bulks.ts";
 import { MAX_COUNTED_REPORTS, type ReportDetail, type ReportHost } from "../../store/port/reports.ts";
-import type { Store } from "../../store/port/store.ts";
 import { notBeyond, seesAll } from "../beyond.ts";
 import { REPORT_ID } from "../dead-letters.ts";
 import { ApiError, badField } from "../errors.ts";
-import { fieldsOf, readForm, readText, readWord } from "../query.ts";
-import { BulkProgress, type BulkProgressParts, type Progress, statusOf, totalOf } from "./bulk-progress.ts";
+import type { ApiParts } from "../parts.ts";
+import { readForm, readText, readWord } from "../query.ts";
+import { OptionalText, Text } from "../shapes.ts";
+import { BulkProgress, type Progress, statusOf, totalOf } from "./bulk-progress.ts";
 import { isoTime, isoTimeOrNull } from "./schemas.ts";
 import * as schemas from "./tracking-schemas.ts";
-import type { View } from "./view.ts";
-
-export interface TrackingParts extends BulkProgressParts {
-  readonly store: BulkProgressParts["store"] &
-    Pick<Store, "listedBulks" | "listedBulk" | "listedIncoming"> &
-    Pick<Store, "reportHosts" | "waitingReports" | "deadLetters" | "failedReport">;
-  readonly catalogue: Catalogue;
-}
+import { TRACKING, type View } from "./view.ts";
 
 const PAGE_ITEMS = 50;
 /** Bulks looked at for a page where only those of one status are wanted. */
@@ -37,16 +30,16 @@ const MAX_NUMBERS = 20;
 const MAX_BODY = 16_384;
 const MAX_TEXT = 1_000;
 
-const Before = Type.Optional(Type.String({ description: "What the page before gave as next." }));
-const AccountKey = Type.Optional(Type.String({ description: "For an operator: only this account's." }));
+const Before = OptionalText("What the page before gave as next.");
+const AccountKey = OptionalText("For an operator: only this account's.");
 
-export function trackingViews(parts: TrackingParts): View[] {
+export function trackingViews(parts: ApiParts): View[] {
   return [...bulkViews(parts), ...reportViews(parts), incomingView(parts)];
 }
 
 // --- Bulks ----------------------------------------------------------------------------------------------------------------
 
-function bulkViews(parts: TrackingParts): View[] {
+function bulkViews(parts: ApiParts): View[] {
   const { store } = parts;
   const progress = new BulkProgress(parts);
 
@@ -60,12 +53,10 @@ function bulkViews(parts: TrackingParts): View[] {
     {
       name: "bulks",
       summary: "The account's bulks, newest first, and how far each is",
-      auth: "account",
-      scope: "track",
+      ...TRACKING,
       query: Type.Object({ status: Type.Optional(Type.String()), before: Before }),
       answer: schemas.BulkList,
-      async read({ id: accountId }, query) {
-        const fields = fieldsOf(query);
+      async read({ id: accountId }, fields) {
         const status = readWord(fields, "status", BULK_STATUSES);
         let before = readPosition(readText(fields, "before"));
         const found: ReturnType<typeof bulkItem>[] = [];
@@ -83,12 +74,11 @@ function bulkViews(parts: TrackingParts): View[] {
     {
       name: "bulk",
       summary: "One bulk of the account, and how far it is",
-      auth: "account",
-      scope: "track",
+      ...TRACKING,
       query: Type.Object({ id: Type.String() }),
       answer: schemas.BulkItem,
-      async read({ id: accountId }, query) {
-        const bulkId = readText(fieldsOf(query), "id");
+      async read({ id: accountId }, fields) {
+        const bulkId = readText(fields, "id");
         if (bulkId === null) throw badField("id", "is missing: name a bulk");
         const bulk = await store.listedBulk({ accountId, bulkId });
         if (bulk === null) throw new ApiError("bulkNotFound");
@@ -131,17 +121,16 @@ function whose(caller: Account, accountKey: string | null): string | null {
   throw caller.kind === "operator" ? notBeyond() : badField("accountKey", "is for operators");
 }
 
-function reportViews({ store }: TrackingParts): View[] {
+function reportViews({ store }: ApiParts): View[] {
   return [
     {
       name: "reports",
       summary: "The hosts that do not take reports, and why",
-      auth: "account",
-      scope: "track",
+      ...TRACKING,
       query: Type.Object({ accountKey: AccountKey }),
       answer: schemas.HostList,
-      async read(caller, query) {
-        const accountKey = whose(caller, readText(fieldsOf(query), "accountKey"));
+      async read(caller, fields) {
+        const accountKey = whose(caller, readText(fields, "accountKey"));
         const hosts = await store.reportHosts({ accountKey, limit: MAX_HOSTS + 1 });
         return {
           hosts: hosts.slice(0, MAX_HOSTS).map(({ nextTryAtMs, failingSinceMs, last, ...host }) => ({
@@ -158,17 +147,15 @@ function reportViews({ store }: TrackingParts): View[] {
     {
       name: "report-list",
       summary: "Reports that were not taken, newest first: dead letters, or those of a host that are tried again",
-      auth: "account",
-      scope: "track",
+      ...TRACKING,
       query: Type.Object({
-        state: Type.String({ description: "dead or waiting." }),
-        host: Type.Optional(Type.String({ description: "Needed for those that wait." })),
+        state: Text("dead or waiting."),
+        host: OptionalText("Needed for those that wait."),
         accountKey: AccountKey,
         before: Before,
       }),
       answer: schemas.ReportList,
-      async read(caller, query) {
-        const fields = fieldsOf(query);
+      async read(caller, fields) {
         const state = readWord(fields, "state", ["dead", "waiting"]);
         const host = readText(fields, "host");
         const accountKey = whose(caller, readText(fields, "accountKey"));
@@ -187,12 +174,11 @@ function reportViews({ store }: TrackingParts): View[] {
     {
       name: "report",
       summary: "One report that was not taken: what is sent, and every try",
-      auth: "account",
-      scope: "track",
+      ...TRACKING,
       query: Type.Object({ id: Type.String() }),
       answer: schemas.ReportView,
-      async read(caller, query) {
-        const id = readForm(fieldsOf(query), "id", REPORT_ID, "must be the id of a report");
+      async read(caller, fields) {
+        const id = readForm(fields, "id", REPORT_ID, "must be the id of a report");
         if (id === null) throw badField("id", "is missing: name a report");
         const report = await store.failedReport({ accountKey: whose(caller, null), id });
         if (report === null) throw new ApiError("notFound", "There is no such report, or its receiver has taken it.");
@@ -238,16 +224,15 @@ function messagesOf(batch: ReportDetail["batch"]): { messageId: string; to: stri
 
 // --- Messages from phones -------------------------------------------------------------------------------------------------
 
-function incomingView({ store, catalogue }: TrackingParts): View {
+function incomingView({ store, catalogue }: ApiParts): View {
   return {
     name: "incoming",
     summary: "Messages from phones to the account's numbers, newest first, whether they were fetched or not",
-    auth: "account",
-    scope: "track",
+    ...TRACKING,
     query: Type.Object({ before: Before }),
     answer: schemas.IncomingList,
-    async read({ id: accountId, key }, query) {
-      const beforeKey = readForm(fieldsOf(query), "before", REPORT_ID, "must be what the page before gave as next");
+    async read({ id: accountId, key }, fields) {
+      const beforeKey = readForm(fields, "before", REPORT_ID, "must be what the page before gave as next");
       const messages = await store.listedIncoming({ accountId, beforeKey, limit: PAGE_ITEMS });
       return {
         messages: messages.map(({ receivedAtMs, binary, text, ...message }) => ({

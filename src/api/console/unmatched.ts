@@ -1,20 +1,15 @@
 /** What came in and belongs to nothing that is known, and what the store refused: with the reason of each, to be looked through and dropped. */
 
-import type { Clock } from "../../runtime/clock.ts";
-import { Type } from "../../runtime/type.ts";
+import { type Static, Type } from "../../runtime/type.ts";
 import type { AsideKind } from "../../store/port/quarantine.ts";
-import type { Store } from "../../store/port/store.ts";
 import { badField } from "../errors.ts";
 import { type Api, operation } from "../operation.ts";
 import { actorOf } from "../operator/managing.ts";
-import { fieldsOf, readText, readWord } from "../query.ts";
+import type { ApiParts } from "../parts.ts";
+import { readText, readWord } from "../query.ts";
+import { OneOf, OptionalText, Text, Whole } from "../shapes.ts";
 import { isoTime, StringOrNull } from "./schemas.ts";
-import { VIEW_ROOT, type View } from "./view.ts";
-
-export interface UnmatchedViewParts {
-  readonly store: Pick<Store, "parkedReceipts" | "unmatchedIncoming" | "quarantined" | "discard">;
-  readonly clock: Clock;
-}
+import { OPERATING, VIEW_ROOT, type View } from "./view.ts";
 
 const KINDS = ["receipts", "incoming", "quarantine"] as const;
 type Kind = (typeof KINDS)[number];
@@ -29,7 +24,6 @@ const LOOKED_THROUGH = 1_000;
 const MAX_ROWS = 100;
 const MAX_WORDS = 500;
 const MAX_IDS = 500;
-const OPERATOR = { tag: "Console", auth: "operator", scope: "manage" } as const;
 
 const Row = Type.Object({
   id: Type.String(),
@@ -37,26 +31,17 @@ const Row = Type.Object({
   carrier: StringOrNull,
   /** Why it is here. */
   why: Type.String(),
-  subject: Type.String({ description: "The carrier's id, the phone's number, or what the store was told of." }),
+  subject: Text("The carrier's id, the phone's number, or what the store was told of."),
   to: StringOrNull,
   detail: Type.String(),
-  times: Type.Integer({ description: "How often it has come." }),
+  times: Whole("How often it has come."),
 });
 
-interface UnmatchedRow {
-  readonly id: string;
-  readonly at: string;
-  readonly carrier: string | null;
-  readonly why: string;
-  readonly subject: string;
-  readonly to: string | null;
-  readonly detail: string;
-  readonly times: number;
-}
+type UnmatchedRow = Static<typeof Row>;
 
 const clip = (text: string): string => text.slice(0, MAX_WORDS);
 
-export function unmatchedViews({ store }: UnmatchedViewParts): View[] {
+export function unmatchedViews({ store }: ApiParts): View[] {
   const rows: Readonly<Record<Kind, (limit: number) => Promise<{ count: number; rows: UnmatchedRow[] }>>> = {
     receipts: async (limit) => {
       const { count, receipts } = await store.parkedReceipts({ limit });
@@ -111,23 +96,20 @@ export function unmatchedViews({ store }: UnmatchedViewParts): View[] {
   return [
     {
       name: "unmatched",
-      ...OPERATOR,
+      ...OPERATING,
       summary: "See what matched nothing, and what the store refused, newest first",
       query: Type.Object({
-        of: Type.Optional(Type.String({ description: `${KINDS.join(", ")}; receipts unless given.` })),
-        search: Type.Optional(Type.String({ description: `A text, looked for in the newest ${LOOKED_THROUGH}.` })),
+        of: OptionalText(`${KINDS.join(", ")}; receipts unless given.`),
+        search: OptionalText(`A text, looked for in the newest ${LOOKED_THROUGH}.`),
       }),
       answer: Type.Object({
         counts: Type.Object({ receipts: Type.Integer(), incoming: Type.Integer(), quarantine: Type.Integer() }),
-        promised: Type.Integer({
-          description: "How much of the quarantine was promised to clients, and is in no table.",
-        }),
-        found: Type.Integer({ description: "How many the search has found." }),
+        promised: Whole("How much of the quarantine was promised to clients, and is in no table."),
+        found: Whole("How many the search has found."),
         lookedThrough: Type.Integer(),
         results: Type.Array(Row),
       }),
-      read: async (_, query) => {
-        const fields = fieldsOf(query);
+      read: async (_, fields) => {
         const of = readWord(fields, "of", KINDS) ?? "receipts";
         const search = readText(fields, "search")?.toLowerCase() ?? null;
         const [receipts, incoming, { count: quarantine, promised }] = await Promise.all([
@@ -153,17 +135,17 @@ export function unmatchedViews({ store }: UnmatchedViewParts): View[] {
 
 const Discard = Type.Object(
   {
-    of: Type.Unsafe<Kind>({ type: "string", enum: [...KINDS] }),
+    of: OneOf(KINDS),
     ids: Type.Array(Type.String({ maxLength: 20 }), { minItems: 1, maxItems: MAX_IDS }),
   },
   { additionalProperties: false },
 );
 
-export function unmatchedOperations(api: Api, { store, clock }: UnmatchedViewParts): void {
+export function unmatchedOperations(api: Api, { store, clock }: ApiParts): void {
   api.post(
     `${VIEW_ROOT}unmatched/drop`,
     operation({
-      ...OPERATOR,
+      ...OPERATING,
       id: "consoleDropUnmatched",
       summary: "Drop what matched nothing, or was refused, and has been looked at",
       schema: { body: Discard },

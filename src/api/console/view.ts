@@ -5,6 +5,7 @@
 import type { TSchema } from "../../runtime/type.ts";
 import type { Account, Scope } from "../../store/port/accounts.ts";
 import { type Api, accountOf, operation } from "../operation.ts";
+import { type Fields, fieldsOf } from "../query.ts";
 
 export interface View {
   /** Its path below /console/1/. */
@@ -18,8 +19,13 @@ export interface View {
   readonly query?: TSchema;
   readonly answer: TSchema;
   /** The same question has the same answer as long as nothing has changed. It reads a bounded number of rows, and changes nothing. */
-  readonly read: (caller: Account, query: unknown) => Promise<unknown>;
+  readonly read: (caller: Account, fields: Fields) => Promise<unknown>;
 }
+
+/** Whom most of them are for: those who look after messages or money, and operators. */
+export const TRACKING = { tag: "Console", auth: "account", scope: "track" } as const;
+export const MONEY = { tag: "Console", auth: "account", scope: "balance" } as const;
+export const OPERATING = { tag: "Console", auth: "operator", scope: "manage" } as const;
 
 export const VIEW_ROOT = "/console/1/";
 
@@ -28,20 +34,13 @@ function idOf(name: string): string {
   return ["console", ...name.split("-").map((word) => `${word.slice(0, 1).toUpperCase()}${word.slice(1)}`)].join("");
 }
 
+export async function ask({ query, read }: View, caller: Account, given: unknown): Promise<unknown> {
+  return read(caller, query === undefined ? (given as Fields) : fieldsOf(given));
+}
+
 export function viewOperations(api: Api, views: readonly View[]): void {
-  for (const { name, summary, auth, scope, query, answer, read } of views) {
-    api.get(
-      `${VIEW_ROOT}${name}`,
-      operation({
-        id: idOf(name),
-        tag: "Console",
-        summary,
-        auth,
-        scope,
-        ...(query === undefined ? {} : { query }),
-        answer,
-      }),
-      (request) => read(accountOf(request), request.query),
+  for (const view of views)
+    api.get(`${VIEW_ROOT}${view.name}`, operation({ ...view, id: idOf(view.name), tag: "Console" }), (request) =>
+      ask(view, accountOf(request), request.query),
     );
-  }
 }

@@ -17,7 +17,6 @@ const MORE: readonly (readonly [ids: RegExp, errors: readonly ErrorName[]])[] = 
   [/^(getBulk|getBulkStatus)$/, ["bulkNotFound"]],
   [/^(moveBulk|setBulkStatus)$/, ["bulkNotFound", "conflict"]],
   [/^(loginReseller|openSession|consoleSignIn|consoleSignInDemo)$/, ["loginError", "forbidden"]],
-  [/^consoleSignOut$/, ["forbidden"]],
   [/^addFunds$/, ["noResellerRights", "accountNotFound"]],
   [/^(makeAccount|changeAccount|retireAccount|moveFunds)$/, ["conflict"]],
   [/^(set|delete)(Carrier|Route|RatePlan|ExchangeRate|Number)$/, ["conflict"]],

@@ -12,7 +12,6 @@ const CORRELATOR = "example-correlator";
 const NOTIFY_URL = "https://shop.example/reports";
 const REPORT_SUBSCRIPTION = "example-report-subscription";
 const INBOUND_SUBSCRIPTION = "example-inbound-subscription";
-const MESSAGE_ID = "3763870000000000022";
 
 const needs = (what: string, operation: string): string =>
   `The example needs ${what}: put the one that ${operation} answers with in its place.`;
@@ -43,43 +42,27 @@ const MADE_TEMPLATE = {
 };
 const SENT_PIN = { pinId: PIN_ID, to: TO, ncStatus: "NC_NOT_CONFIGURED", smsStatus: "MESSAGE_SENT" };
 
+const OF_APPLICATION = { note: NOTE_APPLICATION, parameters: { appId: APPLICATION_ID } };
+const OF_TEMPLATE = { note: NOTE_TEMPLATE, parameters: { appId: APPLICATION_ID, msgId: TEMPLATE_ID } };
+const OF_PIN = { note: NOTE_PIN, parameters: { pinId: PIN_ID } };
+
 export const PIN_EXAMPLES: Readonly<Record<string, OperationExamples>> = {
   listPinApplications: { answer: [MADE_APPLICATION] },
   makePinApplication: { body: APPLICATION, answer: MADE_APPLICATION },
-  readPinApplication: { note: NOTE_APPLICATION, parameters: { appId: APPLICATION_ID }, answer: MADE_APPLICATION },
-  changePinApplication: {
-    note: NOTE_APPLICATION,
-    parameters: { appId: APPLICATION_ID },
-    body: APPLICATION,
-    answer: MADE_APPLICATION,
-  },
-  listPinTemplates: { note: NOTE_APPLICATION, parameters: { appId: APPLICATION_ID }, answer: [MADE_TEMPLATE] },
-  makePinTemplate: {
-    note: NOTE_APPLICATION,
-    parameters: { appId: APPLICATION_ID },
-    body: TEMPLATE,
-    answer: MADE_TEMPLATE,
-  },
-  readPinTemplate: {
-    note: NOTE_TEMPLATE,
-    parameters: { appId: APPLICATION_ID, msgId: TEMPLATE_ID },
-    answer: MADE_TEMPLATE,
-  },
-  changePinTemplate: {
-    note: NOTE_TEMPLATE,
-    parameters: { appId: APPLICATION_ID, msgId: TEMPLATE_ID },
-    body: TEMPLATE,
-    answer: MADE_TEMPLATE,
-  },
+  readPinApplication: { ...OF_APPLICATION, answer: MADE_APPLICATION },
+  changePinApplication: { ...OF_APPLICATION, body: APPLICATION, answer: MADE_APPLICATION },
+  listPinTemplates: { ...OF_APPLICATION, answer: [MADE_TEMPLATE] },
+  makePinTemplate: { ...OF_APPLICATION, body: TEMPLATE, answer: MADE_TEMPLATE },
+  readPinTemplate: { ...OF_TEMPLATE, answer: MADE_TEMPLATE },
+  changePinTemplate: { ...OF_TEMPLATE, body: TEMPLATE, answer: MADE_TEMPLATE },
   sendPin: {
     note: NOTE_TEMPLATE,
     body: { applicationId: APPLICATION_ID, messageId: TEMPLATE_ID, to: TO },
     answer: SENT_PIN,
   },
-  resendPin: { note: NOTE_PIN, parameters: { pinId: PIN_ID }, body: {}, answer: SENT_PIN },
+  resendPin: { ...OF_PIN, body: {}, answer: SENT_PIN },
   verifyPin: {
-    note: NOTE_PIN,
-    parameters: { pinId: PIN_ID },
+    ...OF_PIN,
     body: { pin: "1598" },
     answer: { pinId: PIN_ID, msisdn: TO, verified: false, attemptsRemaining: 9, pinError: "WRONG_PIN" },
   },
@@ -102,7 +85,6 @@ export const ONEAPI_EXAMPLES: Readonly<Record<string, OperationExamples>> = {
   oneApiDeliveryInfos: { note: NOTE_REQUEST, parameters: { ...SENDER, correlator: CORRELATOR } },
   oneApiDeliveryInfosOfRequest: { note: NOTE_REQUEST, parameters: { correlator: CORRELATOR } },
   oneApiDeliveryReportsOfRequest: { note: NOTE_REQUEST, parameters: { correlator: CORRELATOR } },
-  oneApiInboundMessages: { parameters: { any: "INBOUND" } },
   oneApiSubscribeToReports: { body: SUBSCRIPTION },
   oneApiSubscribeToReportsOfSender: { parameters: SENDER, body: SUBSCRIPTION },
   oneApiReportSubscriptionsOfSender: { parameters: SENDER },
@@ -121,7 +103,6 @@ export const ONEAPI_EXAMPLES: Readonly<Record<string, OperationExamples>> = {
 export const CONVERSION_EXAMPLES: Readonly<Record<string, OperationExamples>> = {
   endConversion: {
     note: "The example needs the id of a message that was sent with conversion tracking.",
-    parameters: { messageId: MESSAGE_ID },
     answer: { processKey: "order-4711" },
   },
 };

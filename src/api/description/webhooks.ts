@@ -6,6 +6,7 @@
 import { sampleBody } from "../../reports/rendering/samples.ts";
 import { type TSchema, Type } from "../../runtime/type.ts";
 import { InboxResponse } from "../incoming-schemas.ts";
+import { Text, Whole } from "../shapes.ts";
 import { ReportResponse } from "../tracking-schemas.ts";
 import { ReportResponse as ReportResponseV3 } from "../v3/tracking-schemas.ts";
 import type { MediaTypes, OperationObject, Schema } from "./document.ts";
@@ -22,7 +23,7 @@ const BalanceAlert = Type.Object(
         balance: Type.Number({ description: "The balance when it went below." }),
         below: Type.Number({ description: "The amount that the account was to be told of." }),
         currency: Type.String(),
-        at: Type.String({ description: "When it went below." }),
+        at: Text("When it went below."),
       }),
     ),
   },
@@ -32,9 +33,9 @@ const BalanceAlert = Type.Object(
 const Click = Type.Object(
   {
     notificationType: Type.String(),
-    recipient: Type.String({ description: "The phone to which the link was sent." }),
-    url: Type.String({ description: "Where the link leads." }),
-    sendDateTime: Type.Integer({ description: "Milliseconds since 1970." }),
+    recipient: Text("The phone to which the link was sent."),
+    url: Text("Where the link leads."),
+    sendDateTime: Whole("Milliseconds since 1970."),
     messageId: Type.String(),
     bulkId: Type.String(),
     callbackData: Type.Optional(Type.String()),

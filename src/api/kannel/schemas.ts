@@ -1,9 +1,10 @@
 /** Kannel's door as /docs and /openapi.json describe it. Nothing is checked by these: parameters are octets, and wrong ones have Kannel's answers. */
+
 import { Type } from "../../runtime/type.ts";
 import { operation } from "../operation.ts";
+import { Text } from "../shapes.ts";
 import { OTHER_NAMES } from "./parameters.ts";
 
-const Text = (description: string) => Type.String({ description });
 const Count = (description: string, maximum: number) => Type.Integer({ description, minimum: 0, maximum });
 
 const PARAMETERS = {
@@ -41,7 +42,13 @@ const ANSWERS = {
   "5xx": plain("Temporal failure, try again later."),
 };
 
-const described = { tag: "Sending", auth: "kannel", scope: "send", alsoTakes: [...OTHER_NAMES.keys()] } as const;
+const described = {
+  tag: "Sending",
+  auth: "kannel",
+  scope: "send",
+  alsoTakes: [...OTHER_NAMES.keys()],
+  answer: Said,
+} as const;
 
 /** The same with plain text in place of JSON, and nothing checked by a schema. */
 function inPlainText<Options extends ReturnType<typeof operation>>(options: Options, schema: object) {

@@ -2,26 +2,19 @@
  * Kannel's door: GET and POST /cgi-bin/sendsms, for programs that were written for Kannel's smsbox. They say what they want in parameters, and are
  * answered in Kannel's words. What comes of them is as of any other message.
  */
+
 import { createHash } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";
-import type { Intake } from "../../intake/intake.ts";
-import type { Clock } from "../../runtime/clock.ts";
-import type { AdmitNamed } from "../admission.ts";
 import { NO_LOGIN, unauthorized } from "../auth-reasons.ts";
 import { ApiError } from "../errors.ts";
 import { type Api, accountOf } from "../operation.ts";
+import type { ApiParts } from "../parts.ts";
 import { accepted, sendRequest } from "../sending.ts";
 import { answerOf, PLAIN_TEXT, SENDSMS_PATH } from "./answers.ts";
 import { isForm, pairIn } from "./login.ts";
 import { type BodyKind, readMessage } from "./message.ts";
 import { formParameters, headerParameters, joined, type Parameters, queryParameters, rejected } from "./parameters.ts";
 import { sendsmsByGet, sendsmsByPost } from "./schemas.ts";
-
-export interface KannelParts {
-  readonly intake: Pick<Intake, "send">;
-  readonly clock: Clock;
-  readonly admitNamed: AdmitNamed;
-}
 
 /** The types of body that have the text of a message. One without a type is octets, as HTTP has it. */
 const BODY_KINDS: ReadonlyMap<string, BodyKind> = new Map([
@@ -68,7 +61,7 @@ function hashOf(parameters: Parameters): string {
   return hash.digest("base64url");
 }
 
-export function kannelOperations(api: Api, { intake, clock, admitNamed }: KannelParts): void {
+export function kannelOperations(api: Api, { intake, clock, admitNamed }: ApiParts): void {
   const send = async (request: FastifyRequest, reply: FastifyReply, { parameters, bodyKind }: Read) => {
     const { message, denied } = readMessage(parameters, bodyKind, clock.now());
     const asked = {

@@ -1,44 +1,34 @@
 /** What became of messages, by the OneAPI: the state of a request, as often as one likes, and reports that are given out once. */
+
 import type { FastifyReply, FastifyRequest } from "fastify";
+import { ALL_MESSAGES } from "../../admin/messages.ts";
 import { deliveryInfo, deliveryReport } from "../../reports/rendering/oneapi-item.ts";
-import type { Settings } from "../../settings/settings.ts";
 import type { LoggedMessage } from "../../store/port/tracking.ts";
 import { compareKeys } from "../../store/rows.ts";
 import { ApiError } from "../errors.ts";
 import type { LogSearcher } from "../logs.ts";
 import { type Api, operation } from "../operation.ts";
 import { named } from "../operator/managing.ts";
+import type { ApiParts } from "../parts.ts";
 import { MAX_LIMIT } from "../query.ts";
 import type { FetchReports } from "../reports.ts";
-import { readCount } from "./fields.ts";
+import { ONE_API, readCount } from "./fields.ts";
 import * as schemas from "./schemas.ts";
 import { deliveryInfosUrl } from "./sending.ts";
-
-export interface DeliveryInfoParts {
-  readonly logs: LogSearcher;
-  readonly fetchReports: FetchReports;
-  readonly settings: Settings;
-}
 
 /** Messages of one request, as they are told at once. */
 const MIN_INFOS = 10_000;
 
-const ANY = {
-  from: null,
-  to: null,
-  statusIds: null,
-  mcc: null,
-  mnc: null,
-  platform: null,
-  sinceMs: 0,
-  untilMs: Number.MAX_SAFE_INTEGER,
-};
-
-export function deliveryInfoOperations(api: Api, { logs, fetchReports, settings }: DeliveryInfoParts): void {
+export function deliveryInfoOperations(
+  api: Api,
+  { settings }: ApiParts,
+  logs: LogSearcher,
+  fetchReports: FetchReports,
+): void {
   const most = Math.max(MIN_INFOS, settings.limits.destinationsPerRequest);
 
   const messagesOf = async (request: FastifyRequest, correlator: string): Promise<LoggedMessage[]> => {
-    const query = { ...ANY, bulkIds: [correlator], messageIds: null, limit: most + 1 };
+    const query = { ...ALL_MESSAGES, bulkIds: [correlator], limit: most + 1 };
     const found = await logs.newest(request, query, ["clientCorrelator"]);
     if (found.length > most)
       throw new ApiError("badRequest", {
@@ -63,12 +53,7 @@ export function deliveryInfoOperations(api: Api, { logs, fetchReports, settings 
       },
     };
   };
-  const infosOperation = {
-    tag: "OneAPI",
-    auth: "account",
-    scope: "track",
-    answer: schemas.DeliveryInfos,
-  } as const;
+  const infosOperation = { ...ONE_API, answer: schemas.DeliveryInfos } as const;
   api.get(
     "/1/smsmessaging/outbound/:sender/requests/:correlator/deliveryInfos",
     operation({
@@ -89,13 +74,7 @@ export function deliveryInfoOperations(api: Api, { logs, fetchReports, settings 
     const found = await fetchReports(request, reply, { bulkIds, messageIds: null, platform: null, limit });
     return { deliveryReportList: found.map(deliveryReport) };
   };
-  const reportsOperation = {
-    tag: "OneAPI",
-    auth: "account",
-    scope: "track",
-    query: schemas.LimitQuery,
-    answer: schemas.DeliveryReports,
-  } as const;
+  const reportsOperation = { ...ONE_API, query: schemas.LimitQuery, answer: schemas.DeliveryReports } as const;
   // A HEAD would fetch the reports and show them to nobody.
   const withoutHead = { exposeHeadRoute: false };
   api.get(

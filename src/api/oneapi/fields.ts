@@ -1,8 +1,12 @@
 /** How requests of the OneAPI are read, whichever of its clients wrote them: fields of a JSON or form body, addresses, and the URLs of things. */
+
 import type { FastifyRequest } from "fastify";
 import { badField } from "../errors.ts";
+import { TRACKING } from "../operation.ts";
 import type { Fields } from "../parameters.ts";
 
+/** What is to be read of an account's own. */
+export const ONE_API = { tag: "OneAPI", ...TRACKING } as const;
 /** As the other families have it. */
 const MAX_CALLBACK_DATA = 200;
 /** What stands in a path, escaped, must not be longer: the router takes no more. */

@@ -4,7 +4,7 @@ import type { FetchIncoming } from "../inbox.ts";
 import { type Api, operation } from "../operation.ts";
 import { named } from "../operator/managing.ts";
 import { MAX_LIMIT } from "../query.ts";
-import { readCount, resourceUrl } from "./fields.ts";
+import { ONE_API, readCount, resourceUrl } from "./fields.ts";
 import * as schemas from "./schemas.ts";
 
 const USUAL_BATCH = 100;
@@ -20,11 +20,9 @@ export function inboundOperations(api: Api, fetchIncoming: FetchIncoming): void 
     "/1/smsmessaging/inbound/registrations/:registration/messages",
     {
       ...operation({
+        ...ONE_API,
         id: "oneApiInboundMessages",
-        tag: "OneAPI",
         summary: "Fetch messages from phones that were not fetched before; any registration names all of them",
-        auth: "account",
-        scope: "track",
         query: schemas.BatchQuery,
         answer: schemas.InboundMessages,
       }),
@@ -42,11 +40,9 @@ export function inboundOperations(api: Api, fetchIncoming: FetchIncoming): void 
   api.get(
     "/1/smsmessaging/inbound/numberTypes",
     operation({
+      ...ONE_API,
       id: "oneApiNumberTypes",
-      tag: "OneAPI",
       summary: "List the kinds of numbers that phones write to",
-      auth: "account",
-      scope: "track",
       answer: schemas.NumberTypes,
     }),
     async () => ({ moNoTypes: NUMBER_TYPES }),

@@ -3,8 +3,8 @@
  * millisecond are never told in part: those that do not fit as a whole come with the next request.
  */
 
+import { ALL_MESSAGES } from "../../admin/messages.ts";
 import { unitsOf } from "../../reports/rendering/report-item.ts";
-import type { Clock } from "../../runtime/clock.ts";
 import { once } from "../../runtime/lazy.ts";
 import { formatDateTime } from "../../schedule/date-time.ts";
 import { countryPrefixOf } from "../../sms/countries.ts";
@@ -14,13 +14,10 @@ import type { LoggedMessage } from "../../store/port/tracking.ts";
 import { ApiError } from "../errors.ts";
 import type { LogSearcher } from "../logs.ts";
 import { type Api, operation } from "../operation.ts";
+import type { ApiParts } from "../parts.ts";
 import { fieldsOf, readIds, readMoment } from "../query.ts";
+import { ONE_API } from "./fields.ts";
 import * as schemas from "./schemas.ts";
-
-export interface LogParts {
-  readonly logs: LogSearcher;
-  readonly clock: Clock;
-}
 
 const LOG_MS = 48 * 3_600_000;
 const PAGE = 1_000;
@@ -78,15 +75,13 @@ function wholeMoments(found: readonly LoggedMessage[], limit: number): readonly 
   return shown.length === 0 ? null : shown;
 }
 
-export function logOperation(api: Api, { logs, clock }: LogParts): void {
+export function logOperation(api: Api, { clock }: ApiParts, logs: LogSearcher): void {
   api.get(
     "/2/messaging/outbound/logs",
     operation({
+      ...ONE_API,
       id: "oneApiLogs",
-      tag: "OneAPI",
       summary: "Look up what was sent, newest first",
-      auth: "account",
-      scope: "track",
       query: schemas.LogQuery,
       answer: schemas.LogList,
     }),
@@ -96,10 +91,10 @@ export function logOperation(api: Api, { logs, clock }: LogParts): void {
       const sinceMs = readMoment(fields, "from") ?? clock.now() - LOG_MS;
       const toMs = readMoment(fields, "to");
       const filter = {
-        ...{ from: null, to: null, bulkIds: null, statusIds: null, mcc: null, mnc: null, platform: null },
+        ...ALL_MESSAGES,
         messageIds: readIds(fields, "messageId"),
         sinceMs,
-        untilMs: toMs === null ? Number.MAX_SAFE_INTEGER : toMs - 1,
+        untilMs: toMs === null ? ALL_MESSAGES.untilMs : toMs - 1,
       };
       let found = await logs.newest(request, { ...filter, limit: PAGE + 1 }, ["from", "to"]);
       let shown = wholeMoments(found, PAGE);

@@ -1,23 +1,21 @@
 /** Balance and profile of the caller, by the OneAPI. Of the people behind an account the service knows what they have said of themselves. */
+
 import type { FastifyRequest } from "fastify";
 import { tenantOf } from "../../admin/manager.ts";
 import { PROFILE_NUMBERS, PROFILE_TEXTS, type Profile } from "../../message/profile.ts";
 import { microsToNumber } from "../../money/amounts.ts";
 import { currencyNumber, currencySymbol } from "../../money/currencies.ts";
 import { isUsername, isUsernameOf } from "../../store/names.ts";
-import type { Account } from "../../store/port/accounts.ts";
-import type { Store } from "../../store/port/store.ts";
+import type { Account, ManagedAccount } from "../../store/port/accounts.ts";
+import { mayLookBeyond } from "../beyond.ts";
 import { ApiError, badField } from "../errors.ts";
 import { type Api, accountOf, operation } from "../operation.ts";
-import { named } from "../operator/managing.ts";
+import { named, pageOf } from "../operator/managing.ts";
 import { bodyFields, type Fields, queryFields } from "../parameters.ts";
+import type { ApiParts } from "../parts.ts";
 import { fieldsOf, MAX_LIMIT, readLimit, readText } from "../query.ts";
 import { readField } from "./fields.ts";
 import * as schemas from "./schemas.ts";
-
-export interface ProfileParts {
-  readonly store: Pick<Store, "balance" | "account" | "accounts" | "profile" | "changeProfile" | "findLogin">;
-}
 
 const MAX_TEXT = 255;
 const MAX_NUMBER = 2_147_483_647;
@@ -68,7 +66,7 @@ function readProfile(fields: Fields): Profile {
   return change as Profile;
 }
 
-export function profileOperations(api: Api, { store }: ProfileParts): void {
+export function profileOperations(api: Api, { store }: ApiParts): void {
   /** The users of the caller's account, whoever of them calls first. */
   const usersOf = async (caller: Account): Promise<string[]> => {
     const { usernames = [] } = (await store.account({ key: caller.key, resellerId: null })) ?? {};
@@ -86,9 +84,8 @@ export function profileOperations(api: Api, { store }: ProfileParts): void {
     "/1/customerProfile/balance",
     operation({
       id: "oneApiBalance",
-      tag: "OneAPI",
+      ...ANY_KEY,
       summary: "Ask for the balance",
-      auth: "account",
       scope: "balance",
       answer: schemas.Balance,
     }),
@@ -111,9 +108,8 @@ export function profileOperations(api: Api, { store }: ProfileParts): void {
     "/1/customerProfile",
     operation({
       id: "oneApiChangeProfile",
-      tag: "OneAPI",
+      ...ANY_KEY,
       summary: "Say who you are",
-      auth: "account",
       scope: "manage",
       form: true,
       takes: schemas.ProfileChange,
@@ -160,7 +156,7 @@ export function profileOperations(api: Api, { store }: ProfileParts): void {
       const caller = accountOf(request);
       const id = named(request, "id");
       if (id === String(caller.id)) return (await ownProfiles(request))[0];
-      const accountId = /^\d{1,15}$/.test(id) && caller.kind !== "client" && mayManage(caller) ? Number(id) : null;
+      const accountId = /^\d{1,15}$/.test(id) && mayLookBeyond(caller) ? Number(id) : null;
       const tenant = tenantOf({ account: caller });
       const found = accountId === null ? null : await store.profile({ ...tenant, accountId });
       const account = found === null ? null : await store.account({ ...tenant, key: found.key });
@@ -190,11 +186,9 @@ export function profileOperations(api: Api, { store }: ProfileParts): void {
         afterKey: readText(fields, "after"),
         limit: limit + 1,
       });
-      const shown = found.slice(0, limit);
-      return {
-        clients: shown.map((account) => profileOf(account, account.usernames[0] ?? "", {})),
-        next: found.length > limit ? shown.at(-1)!.key : null,
-      };
+      const show = (account: ManagedAccount) => profileOf(account, account.usernames[0] ?? "", {});
+      const { results: clients, next } = pageOf(found, limit, ({ key }) => key, show);
+      return { clients, next };
     },
   );
 
@@ -202,9 +196,8 @@ export function profileOperations(api: Api, { store }: ProfileParts): void {
     "/1/customerProfile/username/check",
     operation({
       id: "oneApiUsernameCheck",
-      tag: "OneAPI",
+      ...ANY_KEY,
       summary: "Ask whether you could make a user of this name",
-      auth: "account",
       scope: "manage",
       query: schemas.UsernameQuery,
       answer: schemas.UsernameCheck,
@@ -227,11 +220,6 @@ export function profileOperations(api: Api, { store }: ProfileParts): void {
         throw new ApiError("forbidden", "Nobody can sign up here: ask whoever runs this service for an account.");
       },
     );
-}
-
-/** An API key looks at others only if it was made for that. */
-function mayManage({ scopes }: Account): boolean {
-  return scopes === null || scopes.includes("manage");
 }
 
 /** Whether the caller makes users, and of such names: whoever does not learns nothing of anybody's. */

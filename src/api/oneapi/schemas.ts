@@ -2,17 +2,17 @@
 
 import { PROFILE_NUMBERS, PROFILE_TEXTS } from "../../message/profile.ts";
 import { Type } from "../../runtime/type.ts";
-import { TextOrNull } from "../schemas.ts";
+import { Flag, OptionalText, Text, TextOrNull, Whole } from "../shapes.ts";
 
-const text = (description: string) => Type.Optional(Type.String({ description }));
-
-const Correlator = text("Your own name of the request, at most 100 characters: its bulkId. Made up unless given.");
-const NotifyURL = Type.String({ description: "Absolute, http or https." });
+const Correlator = OptionalText(
+  "Your own name of the request, at most 100 characters: its bulkId. Made up unless given.",
+);
+const NotifyURL = Text("Absolute, http or https.");
 const CallbackData = Type.Optional(Type.String({ maxLength: 200, description: "Comes back with each report." }));
 
 export const OutboundRequest = Type.Object(
   {
-    senderAddress: text("The sender; the one in the path unless given."),
+    senderAddress: OptionalText("The sender; the one in the path unless given."),
     address: Type.Unsafe<string | string[]>({
       type: ["string", "array"],
       items: { type: "string" },
@@ -21,12 +21,12 @@ export const OutboundRequest = Type.Object(
     }),
     message: Type.String({ minLength: 1 }),
     clientCorrelator: Correlator,
-    senderName: text("Not used: the sender is senderAddress."),
+    senderName: OptionalText("Not used: the sender is senderAddress."),
     notifyURL: Type.Optional(NotifyURL),
     callbackData: CallbackData,
     language: Type.Optional(
       Type.Object({
-        languageCode: text("TR, PT, ES or SP."),
+        languageCode: OptionalText("TR, PT, ES or SP."),
         useSingleShift: Type.Optional(Type.Boolean()),
         useLockingShift: Type.Optional(Type.Boolean()),
       }),
@@ -40,7 +40,7 @@ const ResourceReference = Type.Object({ resourceURL: Type.String() });
 export const OutboundResponse = Type.Object({
   sendMessageResults: Type.Array(
     Type.Object({
-      messageStatus: Type.String({ description: "MessageAccepted, or what is wrong with it." }),
+      messageStatus: Text("MessageAccepted, or what is wrong with it."),
       messageId: Type.String(),
       senderAddress: Type.String(),
       destinationAddress: Type.String(),
@@ -57,10 +57,9 @@ export const DeliveryInfos = Type.Object({
       Type.Object({
         address: Type.String(),
         messageId: Type.String(),
-        deliveryStatus: Type.String({
-          description:
-            "MessageWaiting, DeliveredToNetwork, DeliveredToTerminal, DeliveryImpossible or DeliveryUncertain.",
-        }),
+        deliveryStatus: Text(
+          "MessageWaiting, DeliveredToNetwork, DeliveredToTerminal, DeliveryImpossible or DeliveryUncertain.",
+        ),
         clientCorrelator: TextOrNull("Of the request."),
         price: Type.Number({ description: "Of the whole message." }),
       }),
@@ -98,11 +97,11 @@ export const InboundMessages = Type.Object({
     inboundSMSMessage: Type.Array(
       Type.Object({
         dateTime: Type.String(),
-        destinationAddress: Type.String({ description: "Your number." }),
+        destinationAddress: Text("Your number."),
         messageId: Type.String(),
         message: Type.String(),
         resourceURL: Type.Null(),
-        senderAddress: Type.String({ description: "The phone." }),
+        senderAddress: Text("The phone."),
         moSessionId: Type.Integer(),
         moResponseKey: Type.Null(),
         callbackData: TextOrNull("Null: nobody subscribed to it."),
@@ -110,7 +109,7 @@ export const InboundMessages = Type.Object({
       }),
     ),
     numberOfMessagesInThisBatch: Type.Integer(),
-    totalNumberOfPendingMessages: Type.Integer({ description: "How many more can be fetched; counted up to 10,000." }),
+    totalNumberOfPendingMessages: Whole("How many more can be fetched; counted up to 10,000."),
     resourceURL: TextOrNull("Of this list."),
     callbackData: Type.Null(),
   }),
@@ -120,15 +119,15 @@ export const NumberTypes = Type.Object({
   moNoTypes: Type.Array(Type.Object({ id: Type.Integer(), noType: Type.String(), description: Type.String() })),
 });
 
-const criteria = text("The first word of the text, in capitals or not; any unless given.");
+const criteria = OptionalText("The first word of the text, in capitals or not; any unless given.");
 
 export const DeliverySubscriptionRequest = Type.Object(
   {
     notifyURL: NotifyURL,
     criteria,
     callbackData: CallbackData,
-    clientCorrelator: text("Your own name of the request: with the same one again nothing else is made."),
-    senderAddress: text("Only of messages with this sender; the one in the path unless given."),
+    clientCorrelator: OptionalText("Your own name of the request: with the same one again nothing else is made."),
+    senderAddress: OptionalText("Only of messages with this sender; the one in the path unless given."),
   },
   { description: "JSON or a form." },
 );
@@ -152,12 +151,12 @@ export const DeliverySubscriptions = Type.Object({ deliveryReceiptSubscriptions:
 
 export const InboundSubscriptionRequest = Type.Object(
   {
-    destinationAddress: Type.String({ description: "A number of your account." }),
+    destinationAddress: Text("A number of your account."),
     notifyURL: NotifyURL,
     criteria,
-    notificationFormat: text("JSON, unless it is XML."),
+    notificationFormat: OptionalText("JSON, unless it is XML."),
     callbackData: CallbackData,
-    clientCorrelator: text("Your own name of the request: with the same one again nothing else is made."),
+    clientCorrelator: OptionalText("Your own name of the request: with the same one again nothing else is made."),
   },
   { description: "JSON or a form." },
 );
@@ -185,8 +184,8 @@ export const PageQuery = Type.Object({
 export const Balance = Type.Object({
   balance: Type.Number(),
   currency: Type.Object({
-    id: Type.Integer({ description: "The number of ISO 4217." }),
-    currencyName: Type.String({ description: "Its letters." }),
+    id: Whole("The number of ISO 4217."),
+    currencyName: Text("Its letters."),
     symbol: Type.String(),
   }),
 });
@@ -212,7 +211,7 @@ export const ProfileClients = Type.Object({
 });
 export const ClientsQuery = Type.Object({
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
-  after: text("What the page before gave as next."),
+  after: OptionalText("What the page before gave as next."),
 });
 export const ProfileChange = Type.Object(
   {
@@ -225,9 +224,9 @@ export const UsernameQuery = Type.Object({ username: Type.String() });
 export const UsernameCheck = Type.Object({ usernameCheck: Type.Boolean() });
 
 export const LogQuery = Type.Object({
-  from: text("Only messages sent then or later, as 2026-02-12T09:58:20.323+0000; 48 hours ago unless given."),
-  to: text("Only messages sent before."),
-  messageId: text("Only this message."),
+  from: OptionalText("Only messages sent then or later, as 2026-02-12T09:58:20.323+0000; 48 hours ago unless given."),
+  to: OptionalText("Only messages sent before."),
+  messageId: OptionalText("Only this message."),
 });
 
 const moment = TextOrNull("Null for a message that is still on its way.");
@@ -252,7 +251,7 @@ export const LogList = Type.Object({
       ported: Type.Boolean(),
       pricePerMessage: Type.Object({ price: Type.Number(), currency: Type.String() }),
       destinationNetwork: Type.Object({
-        id: Type.Integer({ description: "Country and network code; 0 where it is not known." }),
+        id: Whole("Country and network code; 0 where it is not known."),
         name: Type.String(),
         country: Type.Object({
           id: Type.Integer(),
@@ -266,5 +265,5 @@ export const LogList = Type.Object({
   ),
   from: Type.String(),
   to: TextOrNull("Null where none was given."),
-  hasMoreLogs: Type.Boolean({ description: "Ask again with to as the last sendDateTime." }),
+  hasMoreLogs: Flag("Ask again with to as the last sendDateTime."),
 });

@@ -9,7 +9,7 @@ import { statusById } from "../../sms/statuses.ts";
 import { LANGUAGE_CHOICES, type LanguageChoice } from "../../sms/text.ts";
 import { badField } from "../errors.ts";
 import { bodyHash } from "../idempotency.ts";
-import { type Api, accountOf, operation } from "../operation.ts";
+import { type Api, accountOf, operation, SENDING } from "../operation.ts";
 import { bodyFields, type Fields } from "../parameters.ts";
 import { accepted, sendRequest } from "../sending.ts";
 import {
@@ -141,11 +141,10 @@ export function sendingOperation(api: Api, intake: Pick<Intake, "send">): void {
   api.post(
     "/1/smsmessaging/outbound/:sender/requests",
     operation({
+      ...SENDING,
       id: "oneApiSend",
       tag: "OneAPI",
       summary: "Send one text to one or more destinations",
-      auth: "account",
-      scope: "send",
       form: "lists",
       bodyOctets: "large",
       takes: schemas.OutboundRequest,

@@ -1,6 +1,6 @@
 /** Subscriptions of the OneAPI: where reports go of messages without a URL of their own, and where messages from phones go. */
-import type { FastifyReply, FastifyRequest } from "fastify";
-import type { Catalogue } from "../../catalogue/catalogue.ts";
+
+import type { FastifyRequest } from "fastify";
 import { firstWord, inCapitals } from "../../message/incoming.ts";
 import type {
   Subscription,
@@ -8,19 +8,17 @@ import type {
   SubscriptionKind,
   SubscriptionWish,
 } from "../../message/subscription.ts";
-import type { Clock } from "../../runtime/clock.ts";
-import type { Settings } from "../../settings/settings.ts";
 import { isSender } from "../../sms/addresses.ts";
-import type { Store } from "../../store/port/store.ts";
 import { checkScope } from "../auth.ts";
 import { ApiError, badField } from "../errors.ts";
 import { type Api, accountOf, operation } from "../operation.ts";
 import { actorOf, named } from "../operator/managing.ts";
 import { bodyFields, type Fields } from "../parameters.ts";
-import { seenAtOnce } from "../seen-at-once.ts";
+import type { ApiParts } from "../parts.ts";
 import type { Uncalled } from "../uncalled.ts";
 import {
   bareAddress,
+  ONE_API,
   OTHER_CORRELATOR,
   readCallbackData,
   readCorrelator,
@@ -32,21 +30,12 @@ import {
 import * as schemas from "./schemas.ts";
 import { readNotifyUrl, readSender } from "./sending.ts";
 
-export interface SubscriptionParts {
-  readonly store: Pick<Store, "changeSubscriptions">;
-  readonly catalogue: Catalogue;
-  readonly clock: Clock;
-  readonly settings: Settings;
-  readonly uncalled: Uncalled;
-}
-
 const MAX_CRITERIA = 64;
 /** Longer than any id. */
 const MAX_ID = 2_048;
 
-const COMMON = { tag: "OneAPI", auth: "account", scope: "track" } as const;
 /** They decide where reports and messages go. */
-const CHANGING = { ...COMMON, scope: "manage" } as const;
+const CHANGING = { ...ONE_API, scope: "manage" } as const;
 const OUTBOUND = "/1/smsmessaging/outbound";
 const INBOUND = "/1/smsmessaging/inbound";
 
@@ -110,10 +99,11 @@ function inboundAnswer({ id, address, criteria, notifyUrl, callbackData, format 
   };
 }
 
-export function subscriptionOperations(api: Api, parts: SubscriptionParts): void {
-  const { clock, catalogue, settings, uncalled } = parts;
-  const store = seenAtOnce(parts.store, catalogue);
-
+export function subscriptionOperations(
+  api: Api,
+  { store, clock, catalogue, settings }: ApiParts,
+  uncalled: Uncalled,
+): void {
   const change = async (request: FastifyRequest, wanted: SubscriptionChange): Promise<Subscription> => {
     const account = accountOf(request);
     // Whoever may not read messages may not have them sent elsewhere either: so it is with the scope of reading, too.
@@ -192,7 +182,7 @@ export function subscriptionOperations(api: Api, parts: SubscriptionParts): void
     operation({
       id: "oneApiReportSubscriptions",
       summary: "List your subscriptions to reports",
-      ...COMMON,
+      ...ONE_API,
       answer: schemas.DeliverySubscriptions,
     }),
     async (request) => ({ deliveryReceiptSubscriptions: ownOf(request, "delivery").map(deliveryAnswer) }),
@@ -202,7 +192,7 @@ export function subscriptionOperations(api: Api, parts: SubscriptionParts): void
     operation({
       id: "oneApiReportSubscriptionsOfSender",
       summary: "List your subscriptions to reports of a sender's messages",
-      ...COMMON,
+      ...ONE_API,
       answer: schemas.DeliverySubscriptions,
     }),
     async (request) => {
@@ -216,7 +206,7 @@ export function subscriptionOperations(api: Api, parts: SubscriptionParts): void
     operation({
       id: "oneApiReportSubscription",
       summary: "Look at a subscription to reports",
-      ...COMMON,
+      ...ONE_API,
       answer: schemas.OneDeliverySubscription,
     }),
     async (request) => ({ deliveryReceiptSubscription: deliveryAnswer(oneOf(request, "delivery")) }),
@@ -275,7 +265,7 @@ export function subscriptionOperations(api: Api, parts: SubscriptionParts): void
     operation({
       id: "oneApiInboundSubscriptions",
       summary: "List your subscriptions to messages from phones",
-      ...COMMON,
+      ...ONE_API,
       query: schemas.PageQuery,
       answer: schemas.InboundSubscriptions,
     }),
@@ -291,7 +281,7 @@ export function subscriptionOperations(api: Api, parts: SubscriptionParts): void
     operation({
       id: "oneApiInboundSubscription",
       summary: "Look at a subscription to messages from phones",
-      ...COMMON,
+      ...ONE_API,
       answer: schemas.OneInboundSubscription,
     }),
     async (request) => ({ subscription: inboundAnswer(oneOf(request, "inbound")) }),
@@ -303,9 +293,8 @@ export function subscriptionOperations(api: Api, parts: SubscriptionParts): void
     [`${INBOUND}/subscriptions`, "oneApiUnsubscribeFromInbound", "Delete a subscription, under its other path"],
   ] as const) {
     const described = operation({ id, summary, ...CHANGING, form: true });
-    const remove = async (request: FastifyRequest, reply: FastifyReply) => {
+    const remove = async (request: FastifyRequest) => {
       await change(request, { kind: "remove", id: idIn(request) });
-      return reply.code(204).send();
     };
     api.delete(`${path}/:id`, described, remove);
     for (const scheme of ["http", "https"])

@@ -14,7 +14,7 @@ import { type Static, Type } from "../../runtime/type.ts";
 import { MAX_URL_LENGTH } from "../../runtime/urls.ts";
 import { formatDateTime } from "../../schedule/date-time.ts";
 import type { AccountKind, ManagedAccount } from "../../store/port/accounts.ts";
-import { orNull, TextOrNull } from "../schemas.ts";
+import { OneOf, OptionalFlag, OptionalText, orNull, Text, TextOrNull, Whole } from "../shapes.ts";
 import { Decimal, pageParameters, Version, VersionQuery } from "./managing.ts";
 import { PasswordText } from "./passwords.ts";
 
@@ -25,7 +25,7 @@ export const ACCOUNT_OCTETS = 262_144;
 const MAX_SENDER_LENGTH = 15;
 const strict = { additionalProperties: false };
 
-const Kind = (description: string) => Type.Unsafe<AccountKind>({ type: "string", enum: KINDS, description });
+const Kind = (description: string) => OneOf(KINDS, description);
 const Rate = (name: keyof typeof MIN_LIMITS, description: string) =>
   Type.Optional(Type.Integer({ minimum: MIN_LIMITS[name], maximum: MAX_ACCOUNT_LIMIT, description }));
 const Limits = Type.Object(
@@ -104,7 +104,7 @@ export const AccountChangeRequest = Type.Object(
     version: Type.Optional(Version),
     ratePlan: Type.Optional(Name("Which prices it pays.")),
     ...settable,
-    suspended: Type.Optional(Type.Boolean({ description: "A suspended account can do nothing, until it is let go." })),
+    suspended: OptionalFlag("A suspended account can do nothing, until it is let go."),
   },
   {
     ...strict,
@@ -115,7 +115,7 @@ export const AccountChangeRequest = Type.Object(
 
 const shown = {
   key: Type.String(),
-  version: Type.Integer({ description: "Grows with every change." }),
+  version: Whole("Grows with every change."),
   kind: Kind("What it may do."),
   parent: TextOrNull("The reseller whose client it is."),
   usernames: Type.Array(Type.String()),
@@ -136,17 +136,13 @@ const shown = {
 export const AccountAnswer = Type.Object(shown, { title: "Account" });
 export const NewAccountAnswer = Type.Object({
   ...shown,
-  password: Type.Optional(
-    Type.String({
-      description: "Shown only now, and only if it was made up; to an API key only with the scope credentials.",
-    }),
-  ),
-  callbackSecret: Type.String({ description: "With which its reports are signed. Shown only now." }),
+  password: OptionalText("Shown only now, and only if it was made up; to an API key only with the scope credentials."),
+  callbackSecret: Text("With which its reports are signed. Shown only now."),
 });
 export const AccountQuery = Type.Object({
   kind: Type.Optional(Kind("Accounts of this kind.")),
   suspended: Type.Optional(Type.Boolean()),
-  parent: Type.Optional(Type.String({ description: "Clients of this reseller." })),
+  parent: OptionalText("Clients of this reseller."),
   ...pageParameters,
 });
 
@@ -155,7 +151,7 @@ export const RetireQuery = Type.Object({
   balanceTo: Type.Optional(
     Name("Its balance goes to the account of this key, in the same currency; a reseller's to another of its clients."),
   ),
-  paidOut: Type.Optional(Type.Boolean({ description: "Its balance was given back outside of the service." })),
+  paidOut: OptionalFlag("Its balance was given back outside of the service."),
   writeOff: Type.Optional(
     Type.String({
       maxLength: MAX_REASON,

@@ -1,18 +1,17 @@
 /** Accounts: made, seen, changed and retired, by an operator or by the reseller whose clients they are. */
+
 import type { FastifyRequest } from "fastify";
 import {
   type AccountChangeOrder,
-  type AccountParts as AccountRuleParts,
+  type AccountParts,
   changeAccount,
   createAccount,
   listAccounts,
   retireAccount,
 } from "../../admin/accounts.ts";
 import { isOffered } from "../../admin/plans.ts";
-import type { Catalogue } from "../../catalogue/catalogue.ts";
-import type { Clock } from "../../runtime/clock.ts";
-import type { Store } from "../../store/port/store.ts";
 import { type Api, operation } from "../operation.ts";
+import type { ApiParts } from "../parts.ts";
 import { fieldsOf, readLimit, readText, readWord } from "../query.ts";
 import {
   ACCOUNT_OCTETS,
@@ -36,14 +35,7 @@ import {
   pageOf,
   versioned,
 } from "./managing.ts";
-import type { NewPasswords } from "./passwords.ts";
-
-export interface AccountParts extends Pick<AccountRuleParts, "settings"> {
-  readonly store: AccountRuleParts["store"] & Pick<Store, "accounts">;
-  readonly catalogue: Catalogue;
-  readonly clock: Clock;
-  readonly passwords: NewPasswords;
-}
+import { hashInTurn } from "./passwords.ts";
 
 const TAKEN_AWAY = ["defaultSender", "allowedSenders", "allowedAddresses", "limits", "alert", "retryMinutes"] as const;
 
@@ -53,11 +45,11 @@ function takenAway({ rawBody }: FastifyRequest): AccountChangeOrder {
   return Object.fromEntries(TAKEN_AWAY.filter((name) => written[name] === null).map((name) => [name, null]));
 }
 
-export function accountOperations(api: Api, { store, catalogue, clock, passwords, settings }: AccountParts): void {
-  const rules: AccountRuleParts = {
+export function accountOperations(api: Api, { store, catalogue, clock, settings }: ApiParts): void {
+  const rules: AccountParts = {
     store,
     settings,
-    hashPassword: (password) => passwords.hash(password),
+    hashPassword: hashInTurn,
     async currencyOf(ratePlan, { account }) {
       await catalogue.look();
       return isOffered(catalogue.current, account, ratePlan) ? catalogue.current.currencyOf(ratePlan) : null;
@@ -145,7 +137,7 @@ export function accountOperations(api: Api, { store, catalogue, clock, passwords
       summary: "Retire an account for good; what it did stays on record, and its balance goes where it is told",
       query: RetireQuery,
     }),
-    async (request, reply) => {
+    async (request) => {
       const fields = fieldsOf(request.query);
       const version = neededVersion(request, fields.version);
       const seen = { key: named(request, "key"), version };
@@ -157,7 +149,6 @@ export function accountOperations(api: Api, { store, catalogue, clock, passwords
         paidOut: readWord(fields, "paidOut", ["true", "false"]) === "true",
       };
       await orCurrent(accountAnswer, retireAccount(rules, managerOf(request, clock), seen, order));
-      return reply.code(204).send();
     },
   );
 }

@@ -1,17 +1,13 @@
 /** API keys of an account: made, listed and revoked. The key itself is shown once, to whoever made it. */
 
-import { type ApiKeyParts as ApiKeyRuleParts, apiKeysOf, createApiKey, revokeApiKey } from "../../admin/api-keys.ts";
-import type { Clock } from "../../runtime/clock.ts";
+import { apiKeysOf, createApiKey, revokeApiKey } from "../../admin/api-keys.ts";
 import { Type } from "../../runtime/type.ts";
 import { ApiKeyAnswer, ApiKeyRequest, keyAnswer, NewApiKeyAnswer, newKeyAnswer } from "../api-key-schemas.ts";
 import { type Api, operation } from "../operation.ts";
+import type { ApiParts } from "../parts.ts";
 import { MANAGER, managerOf, named } from "./managing.ts";
 
-export interface ApiKeyParts extends ApiKeyRuleParts {
-  readonly clock: Clock;
-}
-
-export function apiKeyOperations(api: Api, parts: ApiKeyParts): void {
+export function apiKeyOperations(api: Api, parts: ApiParts): void {
   const { store, clock } = parts;
 
   api.post(
@@ -43,10 +39,9 @@ export function apiKeyOperations(api: Api, parts: ApiKeyParts): void {
   api.delete(
     "/operator/1/accounts/:key/api-keys/:id",
     operation({ ...MANAGER, id: "revokeAccountApiKey", summary: "Revoke an API key" }),
-    async (request, reply) => {
+    (request) => {
       const key = { id: named(request, "id"), accountKey: named(request, "key") };
-      await revokeApiKey(parts, managerOf(request, clock), key);
-      return reply.code(204).send();
+      return revokeApiKey(parts, managerOf(request, clock), key);
     },
   );
 }

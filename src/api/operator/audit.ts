@@ -6,15 +6,11 @@ import { microsToNumber } from "../../money/amounts.ts";
 import { Type } from "../../runtime/type.ts";
 import { formatDateTime } from "../../schedule/date-time.ts";
 import type { AuditEntry } from "../../store/port/accounts.ts";
-import type { Store } from "../../store/port/store.ts";
 import { type Api, accountOf, operation } from "../operation.ts";
+import type { ApiParts } from "../parts.ts";
 import { fieldsOf, readForm, readLimit, readText } from "../query.ts";
-import { TextOrNull } from "../schemas.ts";
+import { OptionalText, Text, TextOrNull } from "../shapes.ts";
 import { MANAGER, Page, pageOf, pageParameters } from "./managing.ts";
-
-export interface AuditParts {
-  readonly store: Pick<Store, "audit">;
-}
 
 const Facts = (description: string) =>
   Type.Unsafe<object | null>({ type: ["object", "null"], additionalProperties: true, description });
@@ -22,31 +18,27 @@ const Facts = (description: string) =>
 const AuditAnswer = Type.Object({
   id: Type.String(),
   at: Type.String(),
-  actor: Type.String({ description: "The key of the account that did it, or command line." }),
+  actor: Text("The key of the account that did it, or command line."),
   address: TextOrNull("Where the request came from. A reseller sees its own."),
-  action: Type.String({
-    description:
-      "create, change, retire, delete or reconnect; of funds topUp, takeBack, correction, transfer or writeOff; of a login open, wrongCode or wait.",
-  }),
-  kind: Type.String({ description: "What kind of thing it was." }),
-  subject: Type.String({ description: "Which one." }),
+  action: Text(
+    "create, change, retire, delete or reconnect; of funds topUp, takeBack, correction, transfer or writeOff; of a login open, wrongCode or wait.",
+  ),
+  kind: Text("What kind of thing it was."),
+  subject: Text("Which one."),
   before: Facts("What was there, without secrets; amounts in the currency that stands beside them."),
   after: Facts("What is there since."),
 });
 
 const AuditQuery = Type.Object({
-  kind: Type.Optional(
-    Type.String({
-      description:
-        "Such as account, funds, password, apiKey, carrier or ratePlan. With login: logins, which are told for this kind alone.",
-    }),
+  kind: OptionalText(
+    "Such as account, funds, password, apiKey, carrier or ratePlan. With login: logins, which are told for this kind alone.",
   ),
-  subject: Type.Optional(Type.String({ description: "Such as an account's key." })),
-  actor: Type.Optional(Type.String({ description: "The key of the account that made the change." })),
+  subject: OptionalText("Such as an account's key."),
+  actor: OptionalText("The key of the account that made the change."),
   ...pageParameters,
 });
 
-export function auditOperations(api: Api, { store }: AuditParts): void {
+export function auditOperations(api: Api, { store }: ApiParts): void {
   api.get(
     "/operator/1/audit",
     operation({

@@ -2,46 +2,39 @@
 
 import { carrierStates, reconnectCarrier } from "../../admin/carriers.ts";
 import { CARRIER_STATES } from "../../carriers/state.ts";
-import type { Clock } from "../../runtime/clock.ts";
 import { Type } from "../../runtime/type.ts";
 import { formatDateTime } from "../../schedule/date-time.ts";
-import type { Store } from "../../store/port/store.ts";
 import { type Api, operation } from "../operation.ts";
+import type { ApiParts } from "../parts.ts";
 import { fieldsOf, readLimit, readText } from "../query.ts";
-import { LimitQuery, TextOrNull } from "../schemas.ts";
+import { LimitQuery } from "../schemas.ts";
+import { OptionalText, Text, TextOrNull, Whole } from "../shapes.ts";
 import { actorOf, named, OPERATOR } from "./managing.ts";
 
-export interface CarrierParts {
-  readonly store: Pick<Store, "carrierNotes" | "reconnectCarrier">;
-  readonly clock: Clock;
-}
-
 const StatesAnswer = Type.Object({
-  count: Type.Integer({ description: "How many there are." }),
+  count: Whole("How many there are."),
   results: Type.Array(
     Type.Object({
       carrier: Type.String(),
-      node: Type.String({ description: "The machine and the process that serve it." }),
+      node: Text("The machine and the process that serve it."),
       state: Type.Unsafe<(typeof CARRIER_STATES)[number]>({
         type: "string",
         enum: [...CARRIER_STATES],
         description:
           "bound: at least one connection is. throttled: it is, and the carrier says that it is sent too much. slow: it is bound, and hardly takes any messages, or comes back after it was sick. sick: it is bound, and takes none of many; they take another carrier of their route. connecting: it is being tried. waiting: it is tried again at nextTryAt. refused: the same, because the carrier refused the bind.",
       }),
-      since: Type.String({
-        description: "Since when it is bound, or is not; of one that is slow or sick, since when it is that.",
-      }),
+      since: Text("Since when it is bound, or is not; of one that is slow or sick, since when it is that."),
       reason: TextOrNull(
         "What last went wrong with a connection that is not there, or why it is throttled, slow or sick.",
       ),
       nextTryAt: TextOrNull("Null while it is bound or being tried."),
-      bound: Type.Integer({ description: "Connections that are bound." }),
-      connections: Type.Integer({ description: "Connections that this node may have." }),
+      bound: Whole("Connections that are bound."),
+      connections: Whole("Connections that this node may have."),
     }),
   ),
 });
 
-export function carrierOperations(api: Api, { store, clock }: CarrierParts): void {
+export function carrierOperations(api: Api, { store, clock }: ApiParts): void {
   api.get(
     "/operator/1/carrier-states",
     operation({
@@ -50,7 +43,7 @@ export function carrierOperations(api: Api, { store, clock }: CarrierParts): voi
       summary: "See how the nodes stand with the carriers",
       query: Type.Object({
         ...LimitQuery.properties,
-        carrier: Type.Optional(Type.String({ description: "Only this one's." })),
+        carrier: OptionalText("Only this one's."),
       }),
       answer: StatesAnswer,
     }),
@@ -84,9 +77,6 @@ export function carrierOperations(api: Api, { store, clock }: CarrierParts): voi
       id: "reconnectCarrier",
       summary: "Try those connections of a carrier that are not bound, on every node and at once",
     }),
-    async (request, reply) => {
-      await reconnectCarrier(store, { id: named(request, "id"), by: actorOf(request), atMs: clock.now() });
-      return reply.code(204).send();
-    },
+    (request) => reconnectCarrier(store, { id: named(request, "id"), by: actorOf(request), atMs: clock.now() }),
   );
 }

@@ -2,22 +2,23 @@
  * The catalogue over the API: carriers, routes, rate plans, exchange rates and numbers, one item at a time. An item's body is what
  * stands in the catalogue file; a change that would leave the catalogue at odds with itself is refused, and says with what.
  */
+
 import type { FastifyRequest } from "fastify";
 import { deleteItem, itemNamed, listItems, putItem } from "../../admin/catalogue.ts";
 import * as items from "../../admin/items.ts";
 import { CARRIER_KINDS } from "../../catalogue/carrier-kinds.ts";
 import { ExchangeRate, RatePlan, Route } from "../../catalogue/file.ts";
 import { IncomingNumber } from "../../catalogue/numbers.ts";
-import type { Clock } from "../../runtime/clock.ts";
 import { type TProperties, type TSchema, Type } from "../../runtime/type.ts";
 import type { CatalogueItem } from "../../store/port/catalogue.ts";
 import { CARRIER_SECRETS, isCarrierSecret } from "../../store/port/secrets.ts";
-import type { Store } from "../../store/port/store.ts";
 import { badField } from "../errors.ts";
 import { Mutex } from "../mutex.ts";
 import { type Api, accountOf, operation } from "../operation.ts";
 import { bodyFields } from "../parameters.ts";
+import type { ApiParts } from "../parts.ts";
 import { fieldsOf, readLimit, readText } from "../query.ts";
+import { Whole } from "../shapes.ts";
 import {
   actorOf,
   named,
@@ -32,11 +33,6 @@ import {
   versioned,
   versionOf,
 } from "./managing.ts";
-
-export interface CatalogueParts {
-  readonly store: Pick<Store, "catalogue" | "putItem" | "deleteItem" | "account" | "accounts">;
-  readonly clock: Clock;
-}
 
 interface Resource {
   readonly kind: items.ItemKind;
@@ -127,7 +123,7 @@ function answerOf(resource: Resource): TSchema {
     resource.shapes.map(({ properties }) =>
       Type.Object({
         ...Object.fromEntries(Object.entries(properties).filter(([name]) => !isCarrierSecret(name))),
-        version: Type.Integer({ description: "Grows with every change." }),
+        version: Whole("Grows with every change."),
       }),
     ),
   );
@@ -153,7 +149,7 @@ function itemIn(resource: Resource, request: FastifyRequest): items.ItemName {
   return { kind: resource.kind, id: Object.values(fieldsInPath(resource, request)).join("/") };
 }
 
-export function catalogueOperations(api: Api, parts: CatalogueParts): void {
+export function catalogueOperations(api: Api, parts: ApiParts): void {
   const { store, clock } = parts;
   // What is looked at before a change must still be so when it is made. And each look is at the whole catalogue, which may be megabytes.
   const mutex = new Mutex();
@@ -224,12 +220,11 @@ export function catalogueOperations(api: Api, parts: CatalogueParts): void {
     api.delete(
       onePath,
       operation({ ...OPERATOR, id: `delete${name}`, summary: `Delete ${one}`, query: VersionQuery }),
-      (request, reply) =>
+      (request) =>
         inTurn(request, async () => {
           const version = neededVersion(request, fieldsOf(request.query).version) ?? "any";
           const by = { by: actorOf(request), atMs: clock.now() };
           await orCurrent(shown, deleteItem(store, { ...itemIn(resource, request), version, ...by }));
-          return reply.code(204).send();
         }),
     );
   }

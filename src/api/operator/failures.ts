@@ -4,34 +4,26 @@
  */
 
 import { type FailureReason, failuresOf, MAX_EXAMINED, reasonWords } from "../../admin/failures.ts";
-import type { Clock } from "../../runtime/clock.ts";
 import { Type } from "../../runtime/type.ts";
 import { formatDateTime } from "../../schedule/date-time.ts";
-import type { Settings } from "../../settings/settings.ts";
 import { countryOf } from "../../sms/countries.ts";
 import { findError } from "../../sms/errors.ts";
 import { statusById } from "../../sms/statuses.ts";
 import type { FoundMessage } from "../../store/port/message-search.ts";
-import type { Store } from "../../store/port/store.ts";
 import { badField } from "../errors.ts";
 import { Mutex } from "../mutex.ts";
 import { type Api, accountOf, operation } from "../operation.ts";
+import type { ApiParts } from "../parts.ts";
 import { fieldsOf, readDay } from "../query.ts";
-import { TextOrNull } from "../schemas.ts";
+import { Flag, OptionalText, Text, TextOrNull, Whole } from "../shapes.ts";
 import { MANAGER, managedAccount } from "./managing.ts";
-
-export interface FailureParts {
-  readonly store: Pick<Store, "account" | "findMessages">;
-  readonly clock: Clock;
-  readonly settings: Pick<Settings, "resellers">;
-}
 
 const DAY_MS = 24 * 60 * 60_000;
 
 const ExampleAnswer = Type.Object(
   {
-    id: Type.String({ description: "The service's own name of the message." }),
-    at: Type.String({ description: "When it was sent, or came if it was not." }),
+    id: Text("The service's own name of the message."),
+    at: Text("When it was sent, or came if it was not."),
     doneAt: TextOrNull("When it failed."),
     country: TextOrNull("Of the phone; ISO 3166-1."),
     to: TextOrNull("The phone's number; null for a reseller who may not see its clients' messages."),
@@ -40,10 +32,10 @@ const ExampleAnswer = Type.Object(
 );
 const ReasonAnswer = Type.Object(
   {
-    reason: Type.String({ description: "In words." }),
-    status: Type.String({ description: "The name of the status, as in reports." }),
+    reason: Text("In words."),
+    status: Text("The name of the status, as in reports."),
     error: TextOrNull("The name of the error, as in reports; null where the status says all."),
-    permanent: Type.Boolean({ description: "Whether sending again to the same number fails again." }),
+    permanent: Flag("Whether sending again to the same number fails again."),
     count: Type.Integer(),
     latest: Type.Array(ExampleAnswer, { description: "The newest of them, newest first." }),
   },
@@ -54,23 +46,19 @@ const FailuresAnswer = Type.Object(
     account: Type.String(),
     from: Type.String(),
     to: Type.String(),
-    messages: Type.Integer({ description: "Messages of the time that were looked at, from the newest back." }),
-    failed: Type.Integer({ description: "How many of them failed." }),
-    complete: Type.Boolean({
-      description: `Whether those were all of the time: at most ${MAX_EXAMINED} are looked at.`,
-    }),
+    messages: Whole("Messages of the time that were looked at, from the newest back."),
+    failed: Whole("How many of them failed."),
+    complete: Flag(`Whether those were all of the time: at most ${MAX_EXAMINED} are looked at.`),
     results: Type.Array(ReasonAnswer, { description: "The most frequent first." }),
   },
   { title: "Failures" },
 );
 const FailuresQuery = Type.Object({
-  from: Type.Optional(
-    Type.String({ description: "The beginning of the time, a day or a moment; a day before its end unless given." }),
-  ),
-  to: Type.Optional(Type.String({ description: "Its end; now unless given." })),
+  from: OptionalText("The beginning of the time, a day or a moment; a day before its end unless given."),
+  to: OptionalText("Its end; now unless given."),
 });
 
-export function failureOperations(api: Api, { store, clock, settings }: FailureParts): void {
+export function failureOperations(api: Api, { store, clock, settings }: ApiParts): void {
   // However many ask, the store has one page of them at a time.
   const mutex = new Mutex();
 

@@ -2,26 +2,20 @@
 
 import { MAX_REASON, moveFunds } from "../../admin/account-funds.ts";
 import { microsToNumber } from "../../money/amounts.ts";
-import { FUNDS_MOVES, type FundsMoveKind } from "../../money/postings.ts";
-import type { Clock } from "../../runtime/clock.ts";
+import { FUNDS_MOVES } from "../../money/postings.ts";
 import { Type } from "../../runtime/type.ts";
-import type { Store } from "../../store/port/store.ts";
 import { bodyHash, idempotencyKey, keyReused } from "../idempotency.ts";
 import { type Api, operation } from "../operation.ts";
+import type { ApiParts } from "../parts.ts";
+import { OneOf, Whole } from "../shapes.ts";
 import { Decimal, managerOf, named, OPERATOR } from "./managing.ts";
-
-export interface FundsParts {
-  readonly store: Pick<Store, "moveFunds">;
-  readonly clock: Clock;
-}
 
 const FundsRequest = Type.Object(
   {
-    kind: Type.Unsafe<FundsMoveKind>({
-      type: "string",
-      enum: FUNDS_MOVES,
-      description: "topUp for money that was paid, takeBack for money that is given back, correction for a mistake.",
-    }),
+    kind: OneOf(
+      FUNDS_MOVES,
+      "topUp for money that was paid, takeBack for money that is given back, correction for a mistake.",
+    ),
     amount: Decimal(
       "In the account's currency, above zero. Of a correction it is what the balance changes by, and may be below.",
     ),
@@ -36,13 +30,13 @@ const FundsRequest = Type.Object(
 );
 const FundsAnswer = Type.Object({
   account: Type.String(),
-  transactionId: Type.Integer({ description: "The number of the posting." }),
+  transactionId: Whole("The number of the posting."),
   amount: Type.Number({ description: "What the balance has changed by." }),
   balance: Type.Number({ description: "After it." }),
   currency: Type.String(),
 });
 
-export function fundsOperations(api: Api, { store, clock }: FundsParts): void {
+export function fundsOperations(api: Api, { store, clock }: ApiParts): void {
   api.post(
     "/operator/1/accounts/:key/funds",
     operation({

@@ -1,4 +1,5 @@
 /** What the operations of operators and resellers share: whose accounts one may see, who made a change, versions and pages. */
+
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { type AccountReader, managedAccount as findAccount, type Manager } from "../../admin/manager.ts";
 import { Refused } from "../../admin/refusal.ts";
@@ -9,6 +10,7 @@ import { ApiError, badField } from "../errors.ts";
 import { accountOf } from "../operation.ts";
 import { DEFAULT_LIMIT, MAX_LIMIT } from "../query.ts";
 import { outdatedError } from "../refusals.ts";
+import { OptionalText, TextOrNull } from "../shapes.ts";
 
 const TAG = "Operating";
 /** For operators alone. */
@@ -100,16 +102,13 @@ export function versioned<Thing extends { readonly version: number }>(reply: Fas
 
 export const pageParameters = {
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_LIMIT, default: DEFAULT_LIMIT })),
-  after: Type.Optional(Type.String({ description: "What the page before gave as next." })),
+  after: OptionalText("What the page before gave as next."),
 };
 
 export function Page<Item extends TSchema>(item: Item) {
   return Type.Object({
     results: Type.Array(item),
-    next: Type.Unsafe<string | null>({
-      type: ["string", "null"],
-      description: "Give it as after for the next page; null on the last one.",
-    }),
+    next: TextOrNull("Give it as after for the next page; null on the last one."),
   });
 }
 

@@ -1,31 +1,29 @@
 /** All that is known of a message, as operators get it (tracking/facts.ts). */
+
 import { CARRIER_STATES } from "../../carriers/state.ts";
 import { Type } from "../../runtime/type.ts";
-import type { AwaitedCarrier } from "../../tracking/waiting.ts";
 import { Conversion, ShortLink } from "../message-shapes.ts";
-import { TextOrNull } from "../schemas.ts";
+import { Flag, OneOf, Text, TextOrNull, Whole } from "../shapes.ts";
 
 const IntegerOrNull = (description: string) => Type.Unsafe<number | null>({ type: ["integer", "null"], description });
 
 const Attempt = Type.Object({
-  try: Type.Integer({ description: "The first one is 1." }),
+  try: Whole("The first one is 1."),
   at: Type.String(),
   status: IntegerOrNull("What the receiver answered with; null when it did not answer."),
   tookMs: Type.Integer(),
   reason: TextOrNull("Why it was not taken; null when it was."),
-  answer: Type.String({ description: "The beginning of what was answered." }),
+  answer: Text("The beginning of what was answered."),
   nextTryAt: TextOrNull("When it was to be tried again."),
 });
 
 const Report = Type.Object({
   id: Type.String(),
-  url: Type.String({ description: "Without the password that may stand in it." }),
-  state: Type.Unsafe<"waiting" | "taken" | "dead">({ type: "string", enum: ["waiting", "taken", "dead"] }),
-  tries: Type.Integer({ description: "In all, also before a replay." }),
-  triedWithOthers: Type.Integer({
-    description: "Of these, so many for which another report to the same host was tried, and was not taken.",
-  }),
-  replays: Type.Integer({ description: "How often it was sent again after it was a dead letter, as far as known." }),
+  url: Text("Without the password that may stand in it."),
+  state: OneOf(["waiting", "taken", "dead"]),
+  tries: Whole("In all, also before a replay."),
+  triedWithOthers: Whole("Of these, so many for which another report to the same host was tried, and was not taken."),
+  replays: Whole("How often it was sent again after it was a dead letter, as far as known."),
   attempts: Type.Array(Attempt, { description: "Those that are known, oldest first." }),
   nextTryAt: TextOrNull("When it is tried again."),
   reason: TextOrNull("Why the last try failed."),
@@ -55,11 +53,7 @@ const Route = Type.Object({
 
 const Awaited = Type.Object({
   carrier: Type.String(),
-  state: Type.Unsafe<AwaitedCarrier["state"]>({
-    type: "string",
-    enum: [...CARRIER_STATES, "not served"],
-    description: "not served: no running service serves it.",
-  }),
+  state: OneOf([...CARRIER_STATES, "not served"], "not served: no running service serves it."),
   since: TextOrNull("Since when it is not there."),
   reason: TextOrNull("Why."),
   nextTryAt: TextOrNull("When its connection is tried again."),
@@ -67,23 +61,23 @@ const Awaited = Type.Object({
 
 const TrackedMessage = Type.Object(
   {
-    id: Type.String({ description: "Our own id of it." }),
-    messageId: Type.String({ description: "The id that its client has." }),
+    id: Text("Our own id of it."),
+    messageId: Text("The id that its client has."),
     bulkId: Type.String(),
     account: Type.String(),
     from: Type.String(),
     to: Type.String(),
     text: Type.String(),
-    encoding: Type.String({ description: "gsm7, ucs2, gsm7+ and a language, or octets of a binary message." }),
+    encoding: Text("gsm7, ucs2, gsm7+ and a language, or octets of a binary message."),
     parts: Type.Integer(),
     flash: Type.Boolean(),
-    receivedAt: Type.String({ description: "When it was accepted." }),
-    dueAt: Type.String({ description: "When it may go, or might." }),
-    sentAt: Type.String({ description: "As the logs say it: when it was sent, or accepted as long as it was not." }),
+    receivedAt: Text("When it was accepted."),
+    dueAt: Text("When it may go, or might."),
+    sentAt: Text("As the logs say it: when it was sent, or accepted as long as it was not."),
     takenAt: TextOrNull("When a carrier took it."),
     doneAt: TextOrNull("When its status became final."),
-    expiresAt: Type.String({ description: "It is not sent after this." }),
-    state: Type.String({ description: "scheduled, queued, submitted or done." }),
+    expiresAt: Text("It is not sent after this."),
+    state: Text("scheduled, queued, submitted or done."),
     status: Type.String(),
     statusGroup: Type.String(),
     statusDescription: Type.String(),
@@ -109,8 +103,8 @@ const TrackedMessage = Type.Object(
       description:
         "What carriers call its parts: while a receipt is awaited, a day after it came, and longer where steps were kept (console.timeline).",
     }),
-    partsWaiting: Type.Integer({ description: "Parts whose receipt is awaited." }),
-    unanswered: Type.Integer({ description: "How often a carrier did not answer." }),
+    partsWaiting: Whole("Parts whose receipt is awaited."),
+    unanswered: Whole("How often a carrier did not answer."),
     waitsFor: Type.Union([Awaited, Type.Null()], {
       description: "The carrier that it waits for because that is not there; null if it waits for none.",
     }),
@@ -120,12 +114,12 @@ const TrackedMessage = Type.Object(
       "Why nothing will be pushed there, known before it is tried: an address of the own network. Null where nobody knows of a reason.",
     ),
     notifyContentType: TextOrNull("In which form."),
-    toFetch: Type.Boolean({ description: "Its report waits to be fetched." }),
+    toFetch: Flag("Its report waits to be fetched."),
     reports: Type.Array(Report, {
       description: "One that was taken at the first try is missing, unless every step is kept.",
     }),
     nextTryAt: TextOrNull("When its report, or the message itself, is tried next."),
-    deadLetters: Type.Integer({ description: "Reports of its account that nobody took, since it was sent." }),
+    deadLetters: Whole("Reports of its account that nobody took, since it was sent."),
     laterReceipts: Type.Array(
       Type.Object({
         receivedAt: Type.String(),

@@ -1,26 +1,15 @@
 /** What operators can know of a message beyond what its client is told: all of it, and what its carrier said after its last word. */
+
 import { carrierStates } from "../../admin/carriers.ts";
 import { messagesNamed } from "../../admin/messages.ts";
-import type { Catalogue } from "../../catalogue/catalogue.ts";
-import type { Clock } from "../../runtime/clock.ts";
 import { Type } from "../../runtime/type.ts";
 import { formatDateTime } from "../../schedule/date-time.ts";
-import type { Settings } from "../../settings/settings.ts";
-import type { Store } from "../../store/port/store.ts";
-import { type TrackingStore, trackMessages } from "../../tracking/track.ts";
+import { trackMessages } from "../../tracking/track.ts";
 import { ApiError } from "../errors.ts";
 import { type Api, operation } from "../operation.ts";
+import type { ApiParts } from "../parts.ts";
 import { managedAccount, named, OPERATOR } from "./managing.ts";
 import { TrackedAnswer } from "./message-schemas.ts";
-
-export interface MessageParts {
-  readonly store: TrackingStore & Pick<Store, "account" | "carrierNotes">;
-  readonly catalogue: Catalogue;
-  readonly clock: Clock;
-  readonly settings: Pick<Settings, "reports">;
-  /** Null outside the sandbox. */
-  readonly sandbox: object | null;
-}
 
 const LaterAnswer = Type.Object({
   results: Type.Array(
@@ -34,7 +23,7 @@ const LaterAnswer = Type.Object({
   ),
 });
 
-export function messageOperations(api: Api, { store, clock, catalogue, settings, sandbox }: MessageParts): void {
+export function messageOperations(api: Api, { store, clock, catalogue, settings, sandbox }: ApiParts): void {
   const pushing = { settings: settings.reports, sandbox: sandbox !== null };
   api.get(
     "/operator/1/accounts/:key/messages/:messageId",

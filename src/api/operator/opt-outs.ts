@@ -1,25 +1,18 @@
 /** Opt-out lists: numbers to which nothing is sent, by the whole service or by one account. An account has its own in hand. */
+
 import type { FastifyRequest } from "fastify";
 import type { Manager } from "../../admin/manager.ts";
 import { optOuts, setOptOut } from "../../admin/opt-outs.ts";
-import type { Clock } from "../../runtime/clock.ts";
 import { Type } from "../../runtime/type.ts";
 import { formatDateTime } from "../../schedule/date-time.ts";
-import type { Store } from "../../store/port/store.ts";
 import { badField } from "../errors.ts";
 import { type Api, accountOf, operation } from "../operation.ts";
+import type { ApiParts } from "../parts.ts";
 import { fieldsOf, readLimit, readPhone, readText } from "../query.ts";
+import { OptionalText, Text } from "../shapes.ts";
 import { MANAGER, managerOf, named, OPERATOR, Page, pageOf, pageParameters } from "./managing.ts";
 
-export interface OptOutParts {
-  readonly store: Pick<Store, "account" | "optOuts" | "optOut" | "optIn">;
-  readonly clock: Clock;
-}
-
-const OptOut = Type.Object(
-  { number: Type.String(), at: Type.String({ description: "Since when." }) },
-  { title: "OptOut" },
-);
+const OptOut = Type.Object({ number: Type.String(), at: Text("Since when.") }, { title: "OptOut" });
 
 interface List {
   readonly path: string;
@@ -54,10 +47,10 @@ const LISTS: readonly List[] = [
 
 const OptOutQuery = Type.Object({
   ...pageParameters,
-  prefix: Type.Optional(Type.String({ description: "Numbers that begin so: 1 to 15 digits." })),
+  prefix: OptionalText("Numbers that begin so: 1 to 15 digits."),
 });
 
-export function optOutOperations(api: Api, { store, clock }: OptOutParts): void {
+export function optOutOperations(api: Api, { store, clock }: ApiParts): void {
   for (const { path, who, whose, name, ownerIn } of LISTS) {
     /** An account's own list is found whoever its reseller is. The audit has the account's name all the same. */
     const managerIn = (request: FastifyRequest): Manager =>
@@ -89,10 +82,9 @@ export function optOutOperations(api: Api, { store, clock }: OptOutParts): void 
       api[method](
         `${path}/:number`,
         operation({ ...who, id: `${listed ? "add" : "remove"}${name}OptOut`, summary }),
-        async (request, reply) => {
+        async (request) => {
           const number = named(request, "number");
           await setOptOut(store, managerIn(request), ownerIn(request), { number, listed });
-          return reply.code(204).send();
         },
       );
     };

@@ -1,34 +1,21 @@
 /** Passwords of an account's users, and the sessions that were opened with them. */
 
-import {
-  endSessions,
-  MAX_PASSWORD,
-  type PasswordParts as PasswordRuleParts,
-  setPassword,
-} from "../../admin/passwords.ts";
+import { endSessions, MAX_PASSWORD, setPassword } from "../../admin/passwords.ts";
 import { hashPassword } from "../../auth/passwords.ts";
-import type { Clock } from "../../runtime/clock.ts";
 import { Type } from "../../runtime/type.ts";
-import type { Store } from "../../store/port/store.ts";
 import { Mutex } from "../mutex.ts";
 import { type Api, operation } from "../operation.ts";
+import type { ApiParts } from "../parts.ts";
+import { OptionalText } from "../shapes.ts";
 import { GIVER, MANAGER, managerOf, named } from "./managing.ts";
-
-export interface PasswordParts extends Pick<PasswordRuleParts, "settings"> {
-  readonly store: PasswordRuleParts["store"] & Pick<Store, "endSessions">;
-  readonly clock: Clock;
-  readonly passwords: NewPasswords;
-}
 
 export const PasswordText = (description: string) => Type.String({ maxLength: MAX_PASSWORD, description });
 
-/** A hash takes tens of milliseconds and 32 MB on purpose, so one is made at a time. */
-export class NewPasswords {
-  readonly #mutex = new Mutex();
+const hashing = new Mutex();
 
-  hash(password: string): Promise<string> {
-    return this.#mutex.take(() => hashPassword(password));
-  }
+/** A hash takes tens of milliseconds and 32 MB on purpose, so one is made at a time. */
+export function hashInTurn(password: string): Promise<string> {
+  return hashing.take(() => hashPassword(password));
 }
 
 const PasswordRequest = Type.Object(
@@ -37,11 +24,11 @@ const PasswordRequest = Type.Object(
 );
 export const PasswordAnswer = Type.Object({
   username: Type.String(),
-  password: Type.Optional(Type.String({ description: "Shown only now, and only if it was made up." })),
+  password: OptionalText("Shown only now, and only if it was made up."),
 });
 
-export function passwordOperations(api: Api, { store, clock, passwords, settings }: PasswordParts): void {
-  const rules: PasswordRuleParts = { store, settings, hashPassword: (password) => passwords.hash(password) };
+export function passwordOperations(api: Api, { store, clock, settings }: ApiParts): void {
+  const rules = { store, settings, hashPassword: hashInTurn };
 
   api.put(
     "/operator/1/accounts/:key/users/:username/password",

@@ -1,27 +1,23 @@
 /** The rate plans that a reseller may choose from for its clients, and what they cost. An operator sees the same. */
 
 import { type OfferedPlan, type OfferedPrice, offeredPlan, offeredPlans, offeredPrices } from "../../admin/plans.ts";
-import type { Catalogue } from "../../catalogue/catalogue.ts";
 import { type Micros, microsToNumber } from "../../money/amounts.ts";
 import { Type } from "../../runtime/type.ts";
 import { badField } from "../errors.ts";
 import { type Api, accountOf, operation } from "../operation.ts";
+import type { ApiParts } from "../parts.ts";
 import { fieldsOf, readLimit, readText } from "../query.ts";
-import { TextOrNull } from "../schemas.ts";
+import { Flag, Text, TextOrNull, Whole } from "../shapes.ts";
 import { MANAGER, named, Page, pageOf, pageParameters } from "./managing.ts";
-
-export interface PlanParts {
-  readonly catalogue: Pick<Catalogue, "look" | "current">;
-}
 
 const AmountOrNull = (description: string) => Type.Union([Type.Number(), Type.Null()], { description });
 const amountOf = (micros: Micros | null): number | null => (micros === null ? null : microsToNumber(micros));
 
 const Plan = {
   id: Type.String(),
-  currency: Type.String({ description: "An account that pays by it has this currency." }),
-  own: Type.Boolean({ description: "Whether you pay by it yourself." }),
-  prices: Type.Integer({ description: "For how many prefixes it has a price." }),
+  currency: Text("An account that pays by it has this currency."),
+  own: Flag("Whether you pay by it yourself."),
+  prices: Whole("For how many prefixes it has a price."),
   defaultPrice: AmountOrNull(
     "A part to a number for which no prefix has a price; null where such numbers are not sold.",
   ),
@@ -29,7 +25,7 @@ const Plan = {
 const PlanAnswer = Type.Object(Plan, { title: "OfferedPlan" });
 const PriceAnswer = Type.Object(
   {
-    prefix: Type.String({ description: "Numbers that begin so, and for which no longer prefix has a price." }),
+    prefix: Text("Numbers that begin so, and for which no longer prefix has a price."),
     country: TextOrNull("ISO 3166-1; null for a prefix that is not of one country."),
     price: AmountOrNull("Of one part, in the plan's currency; null where it is not sold."),
     ownPrice: AmountOrNull("What you pay for a part to the same number, in your own currency."),
@@ -37,7 +33,7 @@ const PriceAnswer = Type.Object(
   { title: "OfferedPrice" },
 );
 const PricesAnswer = Type.Object(
-  { ...Plan, ownCurrency: Type.String({ description: "Of ownPrice." }), ...Page(PriceAnswer).properties },
+  { ...Plan, ownCurrency: Text("Of ownPrice."), ...Page(PriceAnswer).properties },
   { title: "OfferedPrices" },
 );
 
@@ -53,7 +49,7 @@ function priceAnswer({ prefix, country, priceMicros, ownPriceMicros }: OfferedPr
   return { prefix, country, price: amountOf(priceMicros), ownPrice: amountOf(ownPriceMicros) };
 }
 
-export function planOperations(api: Api, { catalogue }: PlanParts): void {
+export function planOperations(api: Api, { catalogue }: ApiParts): void {
   api.get(
     "/operator/1/plans",
     operation({

@@ -2,6 +2,7 @@
  * Money: an account's statement for a period, as JSON in pages or as CSV in one stream, for the account itself and for whoever manages it; and whether
  * the ledger is right.
  */
+
 import { Readable } from "node:stream";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { allAccounts } from "../../admin/all-accounts.ts";
@@ -21,21 +22,15 @@ import {
 } from "../../admin/statements.ts";
 import { microsToNumber } from "../../money/amounts.ts";
 import type { PostingPosition } from "../../money/postings.ts";
-import type { Clock } from "../../runtime/clock.ts";
 import { Type } from "../../runtime/type.ts";
 import { formatDateTime, monthOf } from "../../schedule/date-time.ts";
-import type { Store } from "../../store/port/store.ts";
 import { badField, tooMany } from "../errors.ts";
 import { Mutex, type Take } from "../mutex.ts";
 import { type Api, accountOf, operation } from "../operation.ts";
+import type { ApiParts } from "../parts.ts";
 import { fieldsOf, readDay, readLimit, readText, readWord } from "../query.ts";
-import { TextOrNull } from "../schemas.ts";
+import { OneOf, OptionalText, Text, TextOrNull, Whole } from "../shapes.ts";
 import { MANAGER, managedAccount, OPERATOR, Page, pageParameters } from "./managing.ts";
-
-export interface StatementParts {
-  readonly store: Pick<Store, "account" | "accounts" | "balanceBehind" | "postings" | "turnover" | "verifyLedger">;
-  readonly clock: Clock;
-}
 
 /** What a statement says beside its postings. It stands in the place where a page ends, so that the next one need not add up again. */
 interface Frame extends Balances {
@@ -62,7 +57,7 @@ function readPlace(text: string | null): { after: PostingPosition; frame: Frame 
 const PostingAnswer = Type.Object({
   id: Type.String(),
   at: Type.String(),
-  kind: Type.String({ description: "charge or refund of messages; funds, correction, transfer or writeOff." }),
+  kind: Text("charge or refund of messages; funds, correction, transfer or writeOff."),
   amount: Type.Number({ description: "What the balance changed by." }),
   balance: Type.Number({ description: "After it." }),
   messageId: TextOrNull("The message that a refund is for."),
@@ -79,22 +74,11 @@ const StatementAnswer = Type.Object({
   ...Page(PostingAnswer).properties,
 });
 const StatementQuery = Type.Object({
-  from: Type.Optional(
-    Type.String({
-      description:
-        "The beginning of the period: a day such as 2026-02-01, or a moment such as 2026-02-01T00:00:00.000+0000. The beginning of the month that ends the period unless given.",
-    }),
+  from: OptionalText(
+    "The beginning of the period: a day such as 2026-02-01, or a moment such as 2026-02-01T00:00:00.000+0000. The beginning of the month that ends the period unless given.",
   ),
-  to: Type.Optional(
-    Type.String({ description: "Its end, a day or a moment, which is no longer in it; now unless given." }),
-  ),
-  format: Type.Optional(
-    Type.Unsafe<"json" | "csv">({
-      type: "string",
-      enum: ["json", "csv"],
-      description: "csv gives all of it in one file.",
-    }),
-  ),
+  to: OptionalText("Its end, a day or a moment, which is no longer in it; now unless given."),
+  format: Type.Optional(OneOf(["json", "csv"], "csv gives all of it in one file.")),
   ...pageParameters,
 });
 const SUMS = {
@@ -106,7 +90,7 @@ const SUMS = {
     description: "What was given, without what was taken back; with corrections, transfers and what was written off.",
   }),
   closingBalance: Type.Number(),
-  smsCount: Type.Integer({ description: "Parts that were charged." }),
+  smsCount: Whole("Parts that were charged."),
   postings: Type.Integer(),
 };
 const AllStatementAnswer = Type.Object(
@@ -122,7 +106,7 @@ const AllStatementAnswer = Type.Object(
 );
 const AllStatementQuery = Type.Object({
   ...StatementQuery.properties,
-  reseller: Type.Optional(Type.String({ description: "For operators: the accounts of this reseller." })),
+  reseller: OptionalText("For operators: the accounts of this reseller."),
 });
 /** The end of the period, so that it stays the same from page to page, and the last account. */
 const ALL_PLACE = /^(\d{1,15})\.([A-Za-z0-9-]{1,64})$/;
@@ -148,37 +132,11 @@ function sumsAnswer({ openingMicros, closingMicros, chargedMicros, refundedMicro
 
 const VerifyAnswer = Type.Object({
   right: Type.Boolean(),
-  faults: Type.Array(Type.String({ description: "What is wrong, one by one." })),
+  faults: Type.Array(Text("What is wrong, one by one.")),
 });
 
 /** Of all accounts on a page together: the account with which they are reached is its last. */
 const MAX_POSTINGS = 100_000;
-
-/** Counts what is read of the postings, also of those that are only added up. */
-class CountedPostings {
-  readonly #store: StatementParts["store"];
-  read = 0;
-
-  constructor(store: StatementParts["store"]) {
-    this.#store = store;
-  }
-
-  balanceBehind(input: Parameters<Store["balanceBehind"]>[0]): ReturnType<Store["balanceBehind"]> {
-    return this.#store.balanceBehind(input);
-  }
-
-  async postings(input: Parameters<Store["postings"]>[0]): ReturnType<Store["postings"]> {
-    const postings = await this.#store.postings(input);
-    this.read += postings.length;
-    return postings;
-  }
-
-  async turnover(input: Parameters<Store["turnover"]>[0]): ReturnType<Store["turnover"]> {
-    const page = await this.#store.turnover(input);
-    if (page.next !== null) this.read += input.limit;
-    return page;
-  }
-}
 
 type Accounts = Parameters<typeof statementCsv>[1];
 type Span = Pick<Period, "sinceMs" | "untilMs">;
@@ -189,7 +147,7 @@ interface Statement {
   readonly whose: string;
   /** In the id of its operation. */
   readonly name: string;
-  readonly accountIn: (store: StatementParts["store"], request: FastifyRequest) => Promise<StatementAccount>;
+  readonly accountIn: (store: ApiParts["store"], request: FastifyRequest) => Promise<StatementAccount>;
 }
 
 const OWN = { tag: "Account", auth: "account", scope: "balance" } as const;
@@ -210,7 +168,7 @@ const STATEMENTS: readonly Statement[] = [
   },
 ];
 
-export function statementOperations(api: Api, { store, clock }: StatementParts): void {
+export function statementOperations(api: Api, { store, clock }: ApiParts): void {
   // However many statements are asked for, the store has one page of them at a time.
   const mutex = new Mutex();
 
@@ -316,7 +274,7 @@ export function statementOperations(api: Api, { store, clock }: StatementParts):
       const reader = accountOf(request);
       const resellerId = await resellerIn(request, readText(fields, "reseller"));
       if (format === "csv") {
-        const accounts = allAccounts(store, { kind: null, suspended: null, resellerId });
+        const accounts = allAccounts(store, { resellerId });
         const stream = await csvStream(accounts, { sinceMs, untilMs }, reader.id);
         reply.header("content-disposition", `attachment; filename="statement.csv"`);
         return (reply as FastifyReply).type("text/csv; charset=utf-8").send(stream);
@@ -325,12 +283,26 @@ export function statementOperations(api: Api, { store, clock }: StatementParts):
         const range = { kind: null, suspended: null, resellerId, afterKey, limit: limit + 1 };
         const accounts = await take(() => store.accounts(range));
         const page: (Sums & StatementAccount)[] = [];
-        const counting = new CountedPostings(store);
+        // What is read of the postings, also of those that are only added up.
+        let read = 0;
+        const counting: typeof store = {
+          ...store,
+          postings: async (input) => {
+            const postings = await store.postings(input);
+            read += postings.length;
+            return postings;
+          },
+          turnover: async (input) => {
+            const turnover = await store.turnover(input);
+            if (turnover.next !== null) read += input.limit;
+            return turnover;
+          },
+        };
         for (const { id, key, currency } of accounts.slice(0, limit)) {
           const sums = await sumsOf({ store: counting, clock, take }, { accountId: id, sinceMs, untilMs });
           page.push({ id, key, currency, ...sums });
           // The rest is on the next page; and nobody waits for a page whose client has gone.
-          if (counting.read >= MAX_POSTINGS || request.raw.socket.destroyed) break;
+          if (read >= MAX_POSTINGS || request.raw.socket.destroyed) break;
         }
         const byCurrency = [...Map.groupBy(page, ({ currency }) => currency)].sort(([one], [other]) =>
           one < other ? -1 : 1,

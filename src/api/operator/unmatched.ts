@@ -2,28 +2,23 @@
 
 import { clearReceipts } from "../../admin/receipts.ts";
 import { binaryOf } from "../../reports/rendering/incoming-item.ts";
-import type { Clock } from "../../runtime/clock.ts";
 import { Type } from "../../runtime/type.ts";
 import { formatDateTime, parseDateTime } from "../../schedule/date-time.ts";
-import type { Store } from "../../store/port/store.ts";
 import { badField } from "../errors.ts";
 import { IncomingBinary } from "../incoming-schemas.ts";
 import { type Api, operation } from "../operation.ts";
+import type { ApiParts } from "../parts.ts";
 import { readLimit } from "../query.ts";
-import { LimitQuery, TextOrNull } from "../schemas.ts";
+import { LimitQuery } from "../schemas.ts";
+import { Flag, OptionalFlag, Text, TextOrNull, Whole } from "../shapes.ts";
 import { actorOf, OPERATOR } from "./managing.ts";
 
-export interface UnmatchedParts {
-  readonly store: Pick<Store, "parkedReceipts" | "unmatchedIncoming" | "discard">;
-  readonly clock: Clock;
-}
-
-const Count = Type.Integer({ description: "How many there are." });
+const Count = Whole("How many there are.");
 const ParkedAnswer = Type.Object({
   count: Count,
   results: Type.Array(
     Type.Object({
-      id: Type.String({ description: "By which it is cleared." }),
+      id: Text("By which it is cleared."),
       carrier: Type.String(),
       carrierMessageId: Type.String(),
       to: TextOrNull("The phone, where the network tells."),
@@ -31,11 +26,10 @@ const ParkedAnswer = Type.Object({
       errorId: Type.Integer(),
       mccMnc: TextOrNull("The network, where it tells."),
       at: Type.String(),
-      why: Type.String({
-        description:
-          "unmatched: no message has its id. foreign: the message with its id goes to another phone. doubtful: several messages have its id. unreadable: it could not be read.",
-      }),
-      times: Type.Integer({ description: "How often it has come." }),
+      why: Text(
+        "unmatched: no message has its id. foreign: the message with its id goes to another phone. doubtful: several messages have its id. unreadable: it could not be read.",
+      ),
+      times: Whole("How often it has come."),
       octets: TextOrNull("Of one that could not be read: its PDU in hex, up to 1,024 octets."),
     }),
   ),
@@ -68,16 +62,16 @@ const ClearRequest = Type.Object(
     ),
     carrier: Type.Optional(Type.String({ minLength: 1, maxLength: 64, description: "Only those of a carrier." })),
     before: Type.Optional(Type.String({ maxLength: 64, description: "Only those that came before this time." })),
-    all: Type.Optional(Type.Boolean({ description: "Needed to clear without any other filter." })),
+    all: OptionalFlag("Needed to clear without any other filter."),
   },
   { additionalProperties: false },
 );
 const ClearAnswer = Type.Object({
   cleared: Type.Integer(),
-  more: Type.Boolean({ description: "There are more of them: call again." }),
+  more: Flag("There are more of them: call again."),
 });
 
-export function unmatchedOperations(api: Api, { store, clock }: UnmatchedParts): void {
+export function unmatchedOperations(api: Api, { store, clock }: ApiParts): void {
   api.get(
     "/operator/1/receipts/parked",
     operation({

@@ -1,8 +1,9 @@
 /** The shapes of version 3's sending operations. */
+
 import { Type } from "../../runtime/type.ts";
 import { LANGUAGE_CHOICES, TRANSLITERATIONS } from "../../sms/text.ts";
 import * as schemas from "../schemas.ts";
-import { OneOf, optional } from "../schemas.ts";
+import { OneOf, OptionalFlag, OptionalText, OptionalWhole, optional, Text, Whole } from "../shapes.ts";
 
 const Url = (description: string) => optional(Type.String({ maxLength: 2_048, description }));
 const CallbackData = optional(
@@ -13,7 +14,7 @@ const Transliteration = optional(
   OneOf(TRANSLITERATIONS, "Turns letters of a script into the closest ones of the 7 bit alphabet."),
 );
 const LanguageCode = optional(OneOf(LANGUAGE_CHOICES, "Whose letters the 7 bit alphabet is to have."));
-const WithSmsCount = optional(Type.Boolean({ description: "Put the number of parts into the answer. Default false." }));
+const WithSmsCount = OptionalFlag("Put the number of parts into the answer. Default false.");
 
 const Content = Type.Object(
   {
@@ -45,8 +46,8 @@ const Webhooks = Type.Object({
   delivery: optional(
     Type.Object({
       url: Url("Where delivery reports are posted: absolute, http or https."),
-      intermediateReport: optional(Type.Boolean({ description: "Also report changes that are not final." })),
-      notify: optional(Type.Boolean({ description: "With false there is no report of this message at all." })),
+      intermediateReport: OptionalFlag("Also report changes that are not final."),
+      notify: OptionalFlag("With false there is no report of this message at all."),
       contentType: ContentType,
     }),
   ),
@@ -55,13 +56,13 @@ const Webhooks = Type.Object({
 });
 
 const Message = Type.Object({
-  sender: optional(Type.String({ description: "3 to 15 digits, or 1 to 11 characters with a letter." })),
-  from: optional(Type.String({ description: "Taken where there is no sender." })),
+  sender: OptionalText("3 to 15 digits, or 1 to 11 characters with a letter."),
+  from: OptionalText("Taken where there is no sender."),
   destinations: Type.Array(
     Type.Object({
-      to: Type.String({ description: "Recipient in international form: 4 to 15 digits." }),
+      to: Text("Recipient in international form: 4 to 15 digits."),
       messageId: optional(schemas.MessageId),
-      networkId: optional(Type.Integer({ description: "Taken and not used: the route is chosen by the number." })),
+      networkId: OptionalWhole("Taken and not used: the route is chosen by the number."),
     }),
     { minItems: 1 },
   ),
@@ -73,7 +74,7 @@ const Message = Type.Object({
       deliveryTimeWindow: optional(schemas.DeliveryTimeWindow),
       campaignReferenceId: schemas.CampaignReferenceId,
       regional: optional(schemas.Regional),
-      flash: optional(Type.Boolean({ description: "Shown on the phone at once and not kept. Default false." })),
+      flash: OptionalFlag("Shown on the phone at once and not kept. Default false."),
     }),
   ),
   webhooks: optional(Webhooks),
@@ -86,25 +87,23 @@ export const MessagesRequest = Type.Object({
       schedule: optional(
         Type.Object({
           bulkId: optional(schemas.BulkId),
-          sendAt: optional(
-            Type.String({ description: "When to send, as 2026-02-12T09:58:20.323+0000; at most 180 days ahead." }),
-          ),
+          sendAt: OptionalText("When to send, as 2026-02-12T09:58:20.323+0000; at most 180 days ahead."),
           sendingSpeedLimit: schemas.SendingSpeedLimit,
         }),
       ),
       tracking: optional(
         Type.Object({
-          shortenUrl: optional(Type.Boolean({ description: "Default true, once there is a tracking." })),
-          trackClicks: optional(Type.Boolean({ description: "Default true." })),
+          shortenUrl: OptionalFlag("Default true, once there is a tracking."),
+          trackClicks: OptionalFlag("Default true."),
           trackingUrl: Url("Where clicks are told."),
-          removeProtocol: optional(Type.Boolean({ description: "Write short links without http://. Default false." })),
+          removeProtocol: OptionalFlag("Write short links without http://. Default false."),
           customDomain: optional(Type.String({ maxLength: 253, description: "A domain of your own for the links." })),
         }),
       ),
       includeSmsCountInResponse: WithSmsCount,
       conversionTracking: optional(
         Type.Object({
-          useConversionTracking: optional(Type.Boolean({ description: "Default false." })),
+          useConversionTracking: OptionalFlag("Default false."),
           conversionTrackingName: optional(Type.String({ maxLength: 255 })),
         }),
       ),
@@ -117,7 +116,7 @@ const Int32 = (description: string) => optional(Type.Integer({ minimum: 0, maxim
 export const TextQuery = Type.Object({
   to: Type.Array(Type.String(), { minItems: 1, description: "Recipients, separated by commas." }),
   text: Type.String({ minLength: 1, description: "The message." }),
-  from: optional(Type.String({ description: "The sender." })),
+  from: OptionalText("The sender."),
   bulkId: optional(schemas.BulkId),
   flash: optional(Type.Boolean()),
   intermediateReport: optional(Type.Boolean()),
@@ -130,7 +129,7 @@ export const TextQuery = Type.Object({
   trackingType: optional(Type.String({ maxLength: 255, description: "The name of a conversion to be tracked." })),
   callbackData: CallbackData,
   validityPeriod: optional(Type.Integer({ minimum: 1, description: "Minutes; more than 2880 is taken as 2880." })),
-  sendAt: optional(Type.String({ description: "When to send; at most 180 days ahead." })),
+  sendAt: OptionalText("When to send; at most 180 days ahead."),
   ...schemas.platformIds,
   campaignReferenceId: schemas.CampaignReferenceId,
   indiaDltContentTemplateId: optional(Type.String({ maxLength: 255 })),
@@ -144,7 +143,7 @@ export const TextQuery = Type.Object({
 
 const StatusV3 = Type.Object({
   ...schemas.Status.properties,
-  action: optional(Type.String({ description: "What you can do about a rejection." })),
+  action: OptionalText("What you can do about a rejection."),
 });
 
 export const MessagesResponse = Type.Object(
@@ -155,7 +154,7 @@ export const MessagesResponse = Type.Object(
         messageId: Type.String(),
         status: StatusV3,
         destination: Type.String(),
-        details: optional(Type.Object({ messageCount: Type.Integer({ description: "Number of parts." }) })),
+        details: optional(Type.Object({ messageCount: Whole("Number of parts.") })),
       }),
     ),
   },

@@ -6,7 +6,7 @@ import { STATUS_ACTIONS } from "../../sms/data/status-actions.ts";
 import { STATUS, statusById } from "../../sms/statuses.ts";
 import { ApiErrorResponse } from "../error-schemas.ts";
 import { badField } from "../errors.ts";
-import { type Api, accountOf, operation } from "../operation.ts";
+import { type Api, accountOf, operation, SENDING } from "../operation.ts";
 import { queryFields } from "../parameters.ts";
 import { type Accepted, accepted, sendRequest } from "../sending.ts";
 import { readQuery } from "../text-query.ts";
@@ -53,11 +53,10 @@ export function sendingOperationsV3(api: Api, intake: Pick<Intake, "send">): voi
   api.post(
     "/sms/3/messages",
     operation({
+      ...SENDING,
       id: "sendMessages",
       tag: "Version 3",
       summary: "Send texts and binary messages",
-      auth: "account",
-      scope: "send",
       bodyOctets: "large",
       schema: { body: schemas.MessagesRequest },
       answer: schemas.MessagesResponse,
@@ -75,11 +74,10 @@ export function sendingOperationsV3(api: Api, intake: Pick<Intake, "send">): voi
     "/sms/3/text/query",
     {
       ...operation({
+        ...SENDING,
         id: "sendTextByQuery",
         tag: "Version 3",
         summary: "Send one text to one or more destinations, by a plain URL",
-        auth: "account",
-        scope: "send",
         schema: { querystring: schemas.TextQuery },
         answer: schemas.MessagesResponse,
         errors: ApiErrorResponse,

@@ -1,19 +1,20 @@
 /** The shapes of version 3's reports and logs. */
+
 import { Type } from "../../runtime/type.ts";
-import { LimitQuery, optional } from "../schemas.ts";
+import { LimitQuery } from "../schemas.ts";
+import { OptionalFlag, OptionalText, optional, Text, Whole } from "../shapes.ts";
 import { LogQuery as FirstLogQuery, outcome, platform } from "../tracking-schemas.ts";
 
-const text = (description: string) => optional(Type.String({ description }));
-const Moment = Type.String({ description: "As 2026-02-12T09:58:20.323+0000." });
+const Moment = Text("As 2026-02-12T09:58:20.323+0000.");
 
 const ends = {
   sentAt: Moment,
   doneAt: Moment,
-  messageCount: Type.Integer({ description: "Number of parts." }),
-  mccMnc: text("The phone's network."),
+  messageCount: Whole("Number of parts."),
+  mccMnc: OptionalText("The phone's network."),
   ...outcome,
   platform: optional(Type.Object({ entityId: optional(Type.String()), applicationId: optional(Type.String()) })),
-  campaignReferenceId: text("The campaign that you sent it for."),
+  campaignReferenceId: OptionalText("The campaign that you sent it for."),
 };
 
 export const ReportResponse = Type.Object(
@@ -21,11 +22,11 @@ export const ReportResponse = Type.Object(
     results: Type.Array(
       Type.Object(
         {
-          bulkId: text("The request that the message came with."),
+          bulkId: OptionalText("The request that the message came with."),
           messageId: Type.String(),
           to: Type.String(),
           sender: Type.String(),
-          callbackData: text("What you sent with the message."),
+          callbackData: OptionalText("What you sent with the message."),
           ...ends,
         },
         { title: "ReportV3" },
@@ -37,27 +38,27 @@ export const ReportResponse = Type.Object(
 
 const { from: _, to: __, ...filters } = FirstLogQuery.properties;
 export const LogQuery = Type.Object({
-  sender: text("Only messages with this sender."),
-  destination: text("Only messages to this number."),
+  sender: OptionalText("Only messages with this sender."),
+  destination: OptionalText("Only messages to this number."),
   ...filters,
   ...platform,
   ...LimitQuery.properties,
-  useCursor: optional(Type.Boolean({ description: "Answer with a cursor, by which the next page is asked for." })),
-  cursor: text("The nextCursor of the page before, with the same filters."),
+  useCursor: OptionalFlag("Answer with a cursor, by which the next page is asked for."),
+  cursor: OptionalText("The nextCursor of the page before, with the same filters."),
 });
 
 export const LogResponse = Type.Object({
   results: Type.Array(
     Type.Object({
-      bulkId: text("The request that the message came with."),
+      bulkId: OptionalText("The request that the message came with."),
       messageId: Type.String(),
       destination: Type.String(),
       sender: Type.String(),
       ...ends,
       content: Type.Object(
         {
-          text: text("As the phone shows it."),
-          hex: text("The octets of a binary message."),
+          text: OptionalText("As the phone shows it."),
+          hex: OptionalText("The octets of a binary message."),
           dataCoding: optional(Type.Integer()),
           esmClass: optional(Type.Integer()),
         },
@@ -68,7 +69,7 @@ export const LogResponse = Type.Object({
   cursor: optional(
     Type.Object({
       limit: Type.Integer(),
-      nextCursor: text("For the next page. There is none on the last one."),
+      nextCursor: OptionalText("For the next page. There is none on the last one."),
     }),
   ),
 });

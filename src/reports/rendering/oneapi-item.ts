@@ -7,20 +7,13 @@ import { formatDateTime } from "../../schedule/date-time.ts";
 import { STATUS, statusById } from "../../sms/statuses.ts";
 import { unitsOf } from "./report-item.ts";
 
-type DeliveryStatus =
-  | "MessageWaiting"
-  | "DeliveredToNetwork"
-  | "DeliveredToTerminal"
-  | "DeliveryImpossible"
-  | "DeliveryUncertain";
-
 /** By status, where it is not as its group. */
-const DELIVERY: Readonly<Record<number, DeliveryStatus>> = {
+const DELIVERY: Readonly<Record<number, string>> = {
   [STATUS.PENDING_WAITING_DELIVERY.id]: "DeliveredToNetwork",
   [STATUS.DELIVERED_TO_OPERATOR.id]: "DeliveredToNetwork",
   [STATUS.EXPIRED_DLR_UNKNOWN.id]: "DeliveryUncertain",
 };
-const DELIVERY_BY_GROUP: Readonly<Record<string, DeliveryStatus>> = {
+const DELIVERY_BY_GROUP: Readonly<Record<string, string>> = {
   ACCEPTED: "MessageWaiting",
   PENDING: "MessageWaiting",
   DELIVERED: "DeliveredToTerminal",
@@ -29,7 +22,7 @@ const DELIVERY_BY_GROUP: Readonly<Record<string, DeliveryStatus>> = {
   EXPIRED: "DeliveryImpossible",
 };
 
-function deliveryStatusOf(statusId: number): DeliveryStatus {
+function deliveryStatusOf(statusId: number): string {
   return DELIVERY[statusId] ?? DELIVERY_BY_GROUP[statusById(statusId).groupName]!;
 }
 

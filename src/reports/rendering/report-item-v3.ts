@@ -1,32 +1,10 @@
 /** One item of a report as clients of version 3 read it: pushed in JSON and XML, and fetched. */
 import type { ReportFacts } from "../../message/message.ts";
 import { type Body, isOctets } from "../../sms/body.ts";
-import { type ErrorOfItem, type LogFacts, reportItem, type StatusOfItem } from "./report-item.ts";
-
-export interface ReportItemV3 {
-  readonly bulkId?: string;
-  readonly messageId: string;
-  readonly to: string;
-  readonly sender: string;
-  readonly sentAt: string;
-  readonly doneAt: string;
-  readonly messageCount: number;
-  readonly mccMnc?: string;
-  readonly callbackData?: string;
-  readonly price: { readonly pricePerMessage: number; readonly currency: string };
-  readonly status: StatusOfItem;
-  readonly error: ErrorOfItem;
-  readonly platform?: Platform;
-  readonly campaignReferenceId?: string;
-}
-
-interface Platform {
-  readonly entityId?: string;
-  readonly applicationId?: string;
-}
+import { type LogFacts, reportItem } from "./report-item.ts";
 
 /** The order of the fields is the order on the wire. What has no value is left out: strict readers fail on a null. */
-export function reportItemV3(facts: ReportFacts): ReportItemV3 {
+export function reportItemV3(facts: ReportFacts) {
   const { messageId, to, from, sentAt, doneAt, smsCount, price, status, error } = reportItem(facts);
   const { bulkId, mccMnc, callbackData, campaignReferenceId } = facts;
   const platform = platformOf(facts);
@@ -48,27 +26,18 @@ export function reportItemV3(facts: ReportFacts): ReportItemV3 {
   };
 }
 
-function platformOf({ entityId, applicationId }: Pick<ReportFacts, "entityId" | "applicationId">): Platform | null {
+function platformOf({ entityId, applicationId }: Pick<ReportFacts, "entityId" | "applicationId">) {
   if (entityId === null && applicationId === null) return null;
   return { ...(entityId === null ? {} : { entityId }), ...(applicationId === null ? {} : { applicationId }) };
 }
 
-/** What a message says. Strict readers take exactly these fields, and either text or hex. */
-type ContentV3 =
-  | { readonly text: string }
-  | { readonly hex: string; readonly dataCoding: number; readonly esmClass: number };
-
-export interface LogItemV3 extends Omit<ReportItemV3, "to" | "callbackData"> {
-  readonly destination: string;
-  readonly content: ContentV3;
-}
-
 /** A message that is still on its way carries as doneAt what an intermediate report carries. */
-export function logItemV3(facts: LogFacts & Pick<Body, "encoding">): LogItemV3 {
+export function logItemV3(facts: LogFacts & Pick<Body, "encoding">) {
   const { to, callbackData: _, ...item } = reportItemV3({ ...facts, doneAtMs: facts.doneAtMs ?? facts.sentAtMs });
   return { ...item, destination: to, content: contentOf(facts) };
 }
 
-function contentOf({ text, encoding }: Pick<Body, "text" | "encoding">): ContentV3 {
+/** Strict readers take exactly these fields, and either text or hex. */
+function contentOf({ text, encoding }: Pick<Body, "text" | "encoding">) {
   return isOctets(encoding) ? { hex: text, ...encoding } : { text };
 }

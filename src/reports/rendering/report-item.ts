@@ -17,20 +17,8 @@ export interface ReportItem extends ToldCarried {
   readonly smsCount: number;
   readonly mccMnc?: string | undefined;
   readonly price: { readonly pricePerMessage: number; readonly currency: string };
-  readonly status: StatusOfItem;
-  readonly error: ErrorOfItem;
-}
-
-export interface StatusOfItem {
-  readonly groupId: number;
-  readonly groupName: string;
-  readonly id: number;
-  readonly name: string;
-  readonly description: string;
-}
-
-export interface ErrorOfItem extends StatusOfItem {
-  readonly permanent: boolean;
+  readonly status: ReturnType<typeof statusOfItem>;
+  readonly error: ReturnType<typeof errorOfItem>;
 }
 
 /**
@@ -41,29 +29,27 @@ export function unitsOf(micros: bigint): number {
   return Number(micros) / 1_000_000;
 }
 
-const statusItems = new Map<number, StatusOfItem>();
-
-function statusOfItem(statusId: number): StatusOfItem {
-  let item = statusItems.get(statusId);
-  if (item === undefined) {
-    const { groupId, groupName, id, name, description } = statusById(statusId);
-    item = { groupId, groupName, id, name, description };
-    statusItems.set(statusId, item);
-  }
-  return item;
+/** There are a few dozen of each. */
+function madeOnce<Item>(make: (id: number) => Item): (id: number) => Item {
+  const items = new Map<number, Item>();
+  return (id) => {
+    let item = items.get(id);
+    if (item === undefined) {
+      item = make(id);
+      items.set(id, item);
+    }
+    return item;
+  };
 }
 
-const errorItems = new Map<number, ErrorOfItem>();
-
-function errorOfItem(errorId: number): ErrorOfItem {
-  let item = errorItems.get(errorId);
-  if (item === undefined) {
-    const { groupId, groupName, id, name, description, permanent } = errorById(errorId);
-    item = { groupId, groupName, id, name, description, permanent };
-    errorItems.set(errorId, item);
-  }
-  return item;
-}
+const statusOfItem = madeOnce((statusId) => {
+  const { groupId, groupName, id, name, description } = statusById(statusId);
+  return { groupId, groupName, id, name, description };
+});
+const errorOfItem = madeOnce((errorId) => {
+  const { groupId, groupName, id, name, description, permanent } = errorById(errorId);
+  return { groupId, groupName, id, name, description, permanent };
+});
 
 /** The messages of a request were sent in one moment, and many receipts come in one: a date that was just written is not written again. */
 function lastKept(write: (atMs: number) => string): (atMs: number) => string {
@@ -106,11 +92,7 @@ export interface LogFacts extends Omit<ReportFacts, "doneAtMs"> {
   readonly text: string;
 }
 
-export interface LogItem extends ReportItem {
-  readonly text: string;
-}
-
 /** A report's item as it stands now, with the text. A message that is on its way has the time that its intermediate report has: when a carrier took it. */
-export function logItem(facts: LogFacts): LogItem {
+export function logItem(facts: LogFacts) {
   return { ...reportItem({ ...facts, doneAtMs: facts.doneAtMs ?? facts.sentAtMs }), text: facts.text };
 }

@@ -25,7 +25,7 @@ import { checkAccept, checkContentType } from "../../../src/api/negotiation.ts";
 import { bareAddress } from "../../../src/api/oneapi/fields.ts";
 import { headerText } from "../../../src/api/parameters.ts";
 import { pathOf, routedPath, targetHost } from "../../../src/api/paths.ts";
-import { checkQuery, fieldsOf, readIds, readLimit, readMoment, readWord } from "../../../src/api/query.ts";
+import { checkQuery, fieldsOf, momentIn, readIds, readLimit, readMoment, readWord } from "../../../src/api/query.ts";
 import { headText, readHead } from "../../../src/api/request-head.ts";
 import { readNumber } from "../../../src/api/sandbox.ts";
 import { refuseUrlTracking } from "../../../src/api/sending.ts";
@@ -250,6 +250,7 @@ export const READERS: Readonly<Record<string, Reader>> = {
   "src/api/paths.ts pathOf": (text) => [pathOf(text), pathOf(`http://${text}`)],
   "src/api/paths.ts routedPath": (text) => [routedPath(text), routedPath(`http://${text}`), routedPath(`/%41${text}`)],
   "src/api/query.ts checkQuery": (text) => attempt(() => checkQuery(`?%41${text}`)),
+  "src/api/query.ts momentIn": (text) => attempt(() => momentIn(text, "a")),
   "src/api/query.ts": (text) => {
     const fields = fieldsOf({ a: text, b: text.split(","), limit: text });
     const reads = [
@@ -495,6 +496,7 @@ export const EXEMPT: Readonly<Record<string, string>> = {
   "src/money/currencies.ts currencyNumber": "takes the currency of an account",
   "src/money/currencies.ts currencySymbol": "takes the currency of an account",
   "src/auth/passwords.ts hashPassword": "takes long on purpose, and no more than 256 characters (passwordFrom)",
+  "src/api/operator/passwords.ts hashInTurn": "takes what hashPassword takes",
   "src/runtime/own-files.ts besides": "takes the places of our own files",
   "src/http/guard.ts isRefusedAddress": OWN_WORDS,
   "src/http/guard.ts isAllowable": OWN_WORDS,
@@ -510,7 +512,12 @@ export const EXEMPT: Readonly<Record<string, string>> = {
   "src/runtime/toml.ts shownPlace": "takes the name of a file that the operator has named",
   "src/api/operator/managing.ts Decimal": "makes a schema, from a sentence of ours",
   "src/api/operator/passwords.ts PasswordText": "makes a schema, from a sentence of ours",
-  "src/api/schemas.ts TextOrNull": "makes a schema, from a sentence of ours",
+  ...Object.fromEntries(
+    ["Text", "Whole", "Flag", "OptionalText", "OptionalWhole", "OptionalFlag", "TextOrNull"].map((name) => [
+      `src/api/shapes.ts ${name}`,
+      "makes a schema, from a sentence of ours",
+    ]),
+  ),
   "src/pins/rate.ts parseCount": "JSON that we have written, of at most 61 moments",
   "src/smsc/spoiling.ts spoilt": "takes what our own session has written",
   "src/runtime/compiled.ts compiled": OWN_WORDS,
