@@ -26,9 +26,6 @@ export class Inbox {
   #listening = true;
   #reading = false;
   #closed = false;
-  octetsIn = 0;
-  /** How often it stopped. */
-  stops = 0;
 
   constructor(options: InboxOptions) {
     this.#options = options;
@@ -36,7 +33,6 @@ export class Inbox {
     options.socket.on("data", (chunk: Buffer) => {
       // What comes after the end of the session is let through to nowhere, so that the socket comes to its own end.
       if (this.#closed) return;
-      this.octetsIn += chunk.length;
       options.onHeard();
       this.#decoder.push(chunk);
       this.read();
@@ -72,7 +68,6 @@ export class Inbox {
     this.#listening = listening;
     if (listening) this.#options.socket.resume();
     else this.#options.socket.pause();
-    if (!listening) this.stops++;
     this.#options.onListening(listening);
   }
 }

@@ -47,8 +47,6 @@ export class Outbox {
   /** Submits that were added since the last write, and all that are not written. */
   #gathered = 0;
   #unwritten = 0;
-  pdusOut = 0;
-  octetsOut = 0;
 
   constructor(socket: Duplex, options: OutboxOptions) {
     this.#socket = socket;
@@ -68,7 +66,6 @@ export class Outbox {
   /** `asked`: it is a request of ours. Throws a RangeError, and adds nothing, when a value has no place in its field. */
   add(draft: PduDraft, sequence: number, asked = false): void {
     const writer = this.#writerFor(boundOf(draft));
-    const before = writer.offset;
     writePdu(writer, draft, sequence);
     if (asked) this.#firstAsked ??= sequence;
     if (draft.command === "submit_sm") {
@@ -76,8 +73,6 @@ export class Outbox {
       this.#unwritten++;
       this.#options.onSubmit?.();
     }
-    this.pdusOut++;
-    this.octetsOut += writer.offset - before;
     this.#scheduled ??= setImmediate(() => this.flush());
     if (writer.offset - this.#start >= PORTION_OCTETS && !this.#blocked) this.#writePortion();
   }
