@@ -231,11 +231,10 @@ export class CarrierLink {
   /** Connects and binds; null where that fails, which is noted unless it was given up. */
   async #bind(place: string, givenUp: AbortSignal): Promise<SmppSession | null> {
     const { profile, clock } = this.#parts;
-    const { host, port } = readHost(place);
-    const target = { host, port, timeoutMs: CONNECT_TIMEOUT_MS, signal: givenUp };
     try {
       const tls = profile.tls === true ? { tls: await tlsOf(profile) } : {};
-      const connection = await connectSocket({ ...target, ...tls }, clock);
+      const target = { place, timeoutMs: CONNECT_TIMEOUT_MS, signal: givenUp, ...tls };
+      const connection = await connectSocket(target, clock);
       if (connection.kind === "failed") {
         if (!givenUp.aborted) this.#failed(place, connection.error.message, null, unreachedWords(connection.error));
         return null;
@@ -376,10 +375,4 @@ export class CarrierLink {
       });
     }
   }
-}
-
-/** "host:port", the host of IPv6 in brackets. */
-function readHost(place: string): { host: string; port: number } {
-  const colon = place.lastIndexOf(":");
-  return { host: place.slice(0, colon).replace(/^\[|\]$/g, ""), port: Number(place.slice(colon + 1)) };
 }
