@@ -7,6 +7,7 @@ import { groupsOf, type RatePlan, type Route } from "../catalogue/file.ts";
 import type { IncomingNumber } from "../catalogue/numbers.ts";
 import { money, parseMicros } from "../money/amounts.ts";
 import { readSmallFile } from "../runtime/files.ts";
+import { onceEach } from "../runtime/lazy.ts";
 import { counted, shellWord } from "../runtime/text.ts";
 import { formatDateTime } from "../schedule/date-time.ts";
 import type { ManagedAccount } from "../store/port/accounts.ts";
@@ -192,20 +193,15 @@ function canPay(client: ManagedAccount, plans: readonly RatePlan[]): boolean {
   return balanceMicros + creditLimitMicros >= cheapestOf(plan);
 }
 
-const CHEAPEST = new WeakMap<RatePlan, bigint>();
-
 /** A plan may have thousands of prices, and thousands of accounts may pay by it. */
-function cheapestOf(plan: RatePlan): bigint {
-  const known = CHEAPEST.get(plan);
-  if (known !== undefined) return known;
+const cheapestOf = onceEach(new WeakMap<RatePlan, bigint>(), (plan) => {
   let cheapest = parseMicros(plan.rate[0]!.price) ?? 0n;
   for (const { price } of plan.rate) {
     const micros = parseMicros(price) ?? 0n;
     if (micros < cheapest) cheapest = micros;
   }
-  CHEAPEST.set(plan, cheapest);
   return cheapest;
-}
+});
 
 function toldBroke(broke: readonly ManagedAccount[], found: Findings): void {
   const named = broke

@@ -8,3 +8,17 @@ export function once<Made>(make: () => Made): () => Made {
     return made.it;
   };
 }
+
+/** Makes it for each key when it is first asked for, and gives the same from then on, as long as it is kept. */
+export function onceEach<Key, Made>(
+  kept: { get(key: Key): Made | undefined; set(key: Key, made: NoInfer<Made>): unknown },
+  make: (key: Key) => Made,
+): (key: Key) => Made {
+  return (key) => {
+    const known = kept.get(key);
+    if (known !== undefined) return known;
+    const made = make(key);
+    kept.set(key, made);
+    return made;
+  };
+}

@@ -4,7 +4,6 @@ import type { RequestName, ResponseName } from "../codec/commands.ts";
 import type { Malformed } from "../codec/decode.ts";
 import type { Mending } from "../codec/mend.ts";
 import type { Pdu, PduDraft, ResponseTo } from "../codec/pdu.ts";
-import { DEFAULT_MAX_PDU_OCTETS } from "../codec/stream.ts";
 import type { Tlv } from "../codec/tlvs.ts";
 import type { BindName, SessionRole } from "./states.ts";
 
@@ -91,7 +90,6 @@ export interface SessionSettings {
   readonly unbindTimeoutMs: number;
   /** The peer's requests that may be without an answer from us at a time; past it the session stops reading. */
   readonly maxHandling: number;
-  readonly maxPduOctets: number;
 }
 
 export const DEFAULT_SETTINGS: SessionSettings = {
@@ -102,7 +100,6 @@ export const DEFAULT_SETTINGS: SessionSettings = {
   probeTimeoutMs: 10_000,
   unbindTimeoutMs: 5_000,
   maxHandling: 100,
-  maxPduOctets: DEFAULT_MAX_PDU_OCTETS,
 };
 
 export interface SessionHandlers {

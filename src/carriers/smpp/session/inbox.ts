@@ -8,7 +8,6 @@ import { StreamDecoder } from "../codec/stream.ts";
 
 export interface InboxOptions {
   readonly socket: Duplex;
-  readonly maxPduOctets: number;
   /** Asked before each PDU: whether to leave it where it is for now. */
   readonly isBehind: () => boolean;
   readonly onPdu: (decoded: Decoded | FramingLost) => void;
@@ -22,14 +21,13 @@ export interface InboxOptions {
 
 export class Inbox {
   readonly #options: InboxOptions;
-  readonly #decoder: StreamDecoder;
+  readonly #decoder = new StreamDecoder();
   #listening = true;
   #reading = false;
   #closed = false;
 
   constructor(options: InboxOptions) {
     this.#options = options;
-    this.#decoder = new StreamDecoder(options.maxPduOctets);
     options.socket.on("data", (chunk: Buffer) => {
       // What comes after the end of the session is let through to nowhere, so that the socket comes to its own end.
       if (this.#closed) return;

@@ -9,6 +9,7 @@ import type { Duplex } from "node:stream";
 import { boundOf, writePdu } from "../codec/encode.ts";
 import { Writer } from "../codec/octets.ts";
 import type { PduDraft } from "../codec/pdu.ts";
+import type { SessionHandlers } from "./contract.ts";
 
 /**
  * Half a window of 100 submits. With all of a turn in one write, two ends take turns, each waiting for the other's whole window; in
@@ -19,14 +20,9 @@ const PORTION_OCTETS = 8192;
 /** Some hundred submits. */
 const CHUNK_OCTETS = 32_768;
 
-export interface OutboxOptions {
+export interface OutboxOptions extends Pick<SessionHandlers, "mayAsk" | "onSubmit" | "onWritten"> {
   /** All that was added is with the socket; `taken` says whether it would take more, or is full. */
   readonly onFlush: (taken: boolean) => void;
-  readonly mayAsk: () => boolean;
-  /** A submit of ours was added. */
-  readonly onSubmit?: () => void;
-  /** So many of those are written: the socket has handed them on, or is closed and never will. */
-  readonly onWritten?: (submits: number) => void;
   /** There are requests to write, from this sequence number on, and they may not go. Nothing is written any more. */
   readonly onForbidden: (firstSequence: number) => void;
 }
@@ -118,12 +114,11 @@ export class Outbox {
   }
 
   #mayWrite(): boolean {
-    const { mayAsk, onForbidden } = this.#options;
     const first = this.#firstAsked;
     this.#firstAsked = null;
-    if (this.#forbidden || first === null || mayAsk()) return !this.#forbidden;
+    if (this.#forbidden || first === null || (this.#options.mayAsk?.() ?? true)) return !this.#forbidden;
     this.#forbidden = true;
-    onForbidden(first);
+    this.#options.onForbidden(first);
     return false;
   }
 

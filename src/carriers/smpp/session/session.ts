@@ -86,14 +86,12 @@ export class SmppSession {
 
   constructor(socket: Duplex, options: SessionOptions) {
     this.#options = { ...DEFAULT_SETTINGS, ...options };
-    const { clock, window, requestTimeoutMs, bindTimeoutMs, maxHandling, maxPduOctets } = this.#options;
+    const { clock, window, requestTimeoutMs, bindTimeoutMs, maxHandling } = this.#options;
     this.#peer = this.#options.role === "esme" ? "smsc" : "esme";
     this.#socket = socket;
     this.#outbox = new Outbox(socket, {
+      ...options,
       onFlush: (taken) => this.#flushed(taken),
-      mayAsk: () => this.#options.mayAsk?.() ?? true,
-      onSubmit: () => this.#options.onSubmit?.(),
-      onWritten: (submits) => this.#options.onWritten?.(submits),
       onForbidden: (firstSequence) => {
         this.#window.withdraw(firstSequence, "forbidden");
         this.#destroy("forbidden");
@@ -115,7 +113,6 @@ export class SmppSession {
     });
     this.#inbox = new Inbox({
       socket,
-      maxPduOctets,
       isBehind: () => this.#handling.isBehind(),
       onPdu: (decoded) => this.#take(decoded),
       onHeard: () => this.#watchdog?.heard(),
