@@ -7,6 +7,7 @@ import type { Submission } from "../carriers/port.ts";
 import type { ReceiptOutcome } from "../message/receipt.ts";
 import type { Random } from "../runtime/random.ts";
 import { errorByName } from "../sms/errors.ts";
+import type { OwnHandset } from "./profile.ts";
 
 /** What the network says when a part is handed to it. */
 export type HandsetAnswer = "accept" | Exclude<Submission, { kind: "accepted" }>;
@@ -71,19 +72,6 @@ export const EXPIRED = failed("expired", "EC_MESSAGE_EXPIRED");
 
 export function handsetOf(number: string): Handset {
   return HANDSETS_BY_SUFFIX.get(number.slice(-SUFFIX_DIGITS)) ?? ORDINARY;
-}
-
-/** What an operator may make of the phones whose numbers end in some digits. */
-export const HANDSET_OUTCOMES = ["delivered", "undeliverable", "rejected", "expired", "refused", "silent"] as const;
-
-export interface OwnHandset {
-  readonly suffix: string;
-  /** The last word of its network. "refused": at once, so that nothing was sent. "silent": none ever. */
-  readonly outcome: (typeof HANDSET_OUTCOMES)[number];
-  /** The name of an error; what the outcome usually has unless it is given. */
-  readonly error?: string;
-  /** On top of the time that every handset takes. */
-  readonly laterMs?: number;
 }
 
 const USUAL_ERRORS: Readonly<Record<OwnHandset["outcome"], string>> = {

@@ -8,6 +8,7 @@
 import { HttpTransport, type Transport } from "../../http/transport.ts";
 import type { IncomingPart } from "../../message/incoming.ts";
 import type { Clock, Timer } from "../../runtime/clock.ts";
+import { given } from "../../runtime/given.ts";
 import { type Log, LogLimiter } from "../../runtime/log.ts";
 import { encodeBody, isOctets } from "../../sms/body.ts";
 import { errorByName } from "../../sms/errors.ts";
@@ -353,8 +354,7 @@ export function transportOf(
       answerLimitBytes: MAX_ANSWER,
       excerptBytes: MAX_ANSWER,
     },
-    ...(proxy === undefined ? {} : { proxy }),
-    ...(tlsCaPem === undefined ? {} : { authority: tlsCaPem }),
+    ...given({ proxy, authority: tlsCaPem }),
   });
 }
 

@@ -5,6 +5,7 @@
 import { connect as connectTcp, isIP, type Socket } from "node:net";
 import { type ConnectionOptions, connect as connectTls, createSecureContext, type SecureContext } from "node:tls";
 import type { Clock } from "../../../runtime/clock.ts";
+import { given } from "../../../runtime/given.ts";
 
 export interface TlsSettings {
   /** Authorities to trust instead of those that Node brings (`contextOf`). */
@@ -81,7 +82,6 @@ function tlsOptions(host: string, tls: TlsSettings): ConnectionOptions {
   return {
     minVersion: MIN_VERSION,
     rejectUnauthorized: true,
-    ...(tls.context === undefined ? {} : { secureContext: tls.context }),
-    ...(serverName === undefined ? {} : { servername: serverName }),
+    ...given({ secureContext: tls.context, servername: serverName }),
   };
 }
