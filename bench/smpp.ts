@@ -144,7 +144,7 @@ class Receipts {
 const clients: Record<Pair, (port: number) => Promise<SendOne>> = {
   async ours(port) {
     const receipts = new Receipts();
-    const connection = await connectSocket({ host: "127.0.0.1", port, timeoutMs: 5000 }, systemClock);
+    const connection = await connectSocket({ place: `127.0.0.1:${port}`, timeoutMs: 5000 }, systemClock);
     if (connection.kind === "failed") throw connection.error;
     const session = new SmppSession(connection.socket, {
       role: "esme",

@@ -76,8 +76,7 @@ const waiting: OutCall[] = [];
 
 function tell(messages: readonly TakenMessage[]): void {
   for (const message of messages) {
-    const call = api.receipt(message, DELIVERED, settings);
-    if (call !== null) waiting.push(call);
+    if (message.callbackUrl !== null) waiting.push(api.receipt!(message.callbackUrl, message, DELIVERED, settings));
   }
   // What came in the same turn goes together, where the API can.
   setImmediate(callNext);
@@ -124,11 +123,11 @@ class Caller {
     });
   }
 
-  write({ method, url, headers, body }: OutCall): void {
+  write({ url, headers, body }: OutCall): void {
     const { host, pathname, search } = new URL(url);
     const named = Object.entries({ ...headers, host, "content-length": Buffer.byteLength(body) });
     const head = named.map(([name, value]) => `${name}: ${value}\r\n`).join("");
-    this.#socket.write(`${method} ${pathname}${search} HTTP/1.1\r\n${head}\r\n${body}`);
+    this.#socket.write(`POST ${pathname}${search} HTTP/1.1\r\n${head}\r\n${body}`);
   }
 
   #read(chunk: string): void {

@@ -6,38 +6,11 @@ import { httpFaults } from "../carriers/http/faults.ts";
 import { describe } from "../carriers/http/presets.ts";
 import { HttpCarrierProfile, type HttpProfile } from "../carriers/http/profile.ts";
 import { SmppCarrierProfile, type SmppProfile, tagOfTwo, type Writing } from "../carriers/smpp/profile.ts";
-import { type Static, type TObject, Type } from "../runtime/type.ts";
-import { HANDSET_OUTCOMES, isErrorName } from "../simulator/handsets.ts";
+import type { TObject } from "../runtime/type.ts";
+import { isErrorName } from "../simulator/handsets.ts";
+import { SimulatorCarrierProfile, type SimulatorProfile } from "../simulator/profile.ts";
 import type { ItemFault } from "./faults.ts";
 
-const strict = { additionalProperties: false };
-
-const OwnHandset = Type.Object(
-  {
-    suffix: Type.String({ pattern: "^[0-9]{3,15}$" }),
-    outcome: Type.Union(HANDSET_OUTCOMES.map((outcome) => Type.Literal(outcome))),
-    error: Type.Optional(Type.String({ maxLength: 64 })),
-    laterMs: Type.Optional(Type.Integer({ minimum: 0, maximum: 86_400_000 })),
-  },
-  strict,
-);
-const SimulatorCarrier = Type.Object(
-  {
-    id: Type.String({ pattern: "^[A-Za-z0-9_.-]{1,64}$" }),
-    kind: Type.Literal("simulator"),
-    /** The rate plan that has what it would ask for a part, as other carriers have one. */
-    ratePlan: Type.Optional(Type.String({ pattern: "^[A-Za-z0-9_.-]{1,64}$" })),
-    /** How long a handset takes to answer. */
-    answerAfterMs: Type.Optional(Type.Integer({ minimum: 0, maximum: 86_400_000 })),
-    /** Parts in its hands at once. */
-    capacity: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000 })),
-    /** Phones that behave as the operator says. */
-    handset: Type.Optional(Type.Array(OwnHandset, { maxItems: 1_000 })),
-  },
-  strict,
-);
-
-type SimulatorProfile = Static<typeof SimulatorCarrier>;
 export type CarrierProfile = SimulatorProfile | SmppProfile | HttpProfile;
 
 /** What fields may not say together, or alone, though each has the right shape. It is looked at if those that it reads are right, whatever else is wrong. */
@@ -79,7 +52,7 @@ export function carrierKind<Profile>(schema: TObject, own: Partial<CarrierKind<P
 
 /** A profile's secrets (CARRIER_SECRETS) are sealed in the store and never shown, and one that is left out of a change stays as it was. */
 export const CARRIER_KINDS = {
-  simulator: carrierKind<SimulatorProfile>(SimulatorCarrier, {
+  simulator: carrierKind<SimulatorProfile>(SimulatorCarrierProfile, {
     rules: [{ reads: ["handset"], faults: phoneFaults }],
   }),
   smpp: carrierKind<SmppProfile>(SmppCarrierProfile, {

@@ -1,7 +1,7 @@
 /** A number of ours to which phones send messages, as an operator writes it: whose it is, and what is done with what comes in. */
 
 import { firstWord, inCapitals } from "../message/incoming.ts";
-import { type Static, Type } from "../runtime/type.ts";
+import { oneOf, type Static, Type } from "../runtime/type.ts";
 import { MAX_URL_LENGTH, urlProblem } from "../runtime/urls.ts";
 import { ACCOUNT_KEY } from "../store/names.ts";
 import type { ItemFault } from "./faults.ts";
@@ -17,12 +17,7 @@ export const IncomingNumber = Type.Object(
     /** Where messages are pushed to. Without it they wait to be fetched. */
     forwardUrl: Type.Optional(Type.String({ maxLength: MAX_URL_LENGTH })),
     /** The form of the push. Default application/json. */
-    contentType: Type.Optional(
-      Type.Unsafe<"application/json" | "application/xml">({
-        type: "string",
-        enum: ["application/json", "application/xml"],
-      }),
-    ),
+    contentType: Type.Optional(oneOf(["application/json", "application/xml"])),
     /** First words that the client is told of. */
     keywords: Type.Optional(Words),
     /** The same, and the sender goes on the account's opt-out list. */

@@ -2,6 +2,7 @@
 import { Command, Option } from "commander";
 import { type CreatedAccount, createAccount } from "../admin/accounts.ts";
 import { dropOldCallbackSecret, rotateCallbackSecret } from "../admin/callback-secrets.ts";
+import { given } from "../runtime/given.ts";
 import type { Settings } from "../settings/settings.ts";
 import type { AccountKind } from "../store/port/accounts.ts";
 import type { Store } from "../store/port/store.ts";
@@ -100,9 +101,7 @@ async function createFrom(
     ratePlan,
     creditLimit,
     openingBalance: funds,
-    ...(parent === undefined ? {} : { parent }),
-    ...(currency === undefined ? {} : { currency }),
-    ...(sender === undefined ? {} : { defaultSender: sender }),
+    ...given({ parent, currency, defaultSender: sender }),
     ...(retryMinutes === undefined ? {} : { retryMinutes: readMinutes(retryMinutes) }),
   });
   sayCreated(created, username);

@@ -5,9 +5,10 @@ import { CopyRefused } from "../copy/copied-tables.ts";
 import { type CopyStep, copyStore } from "../copy/copy.ts";
 import { money } from "../money/amounts.ts";
 import { systemClock } from "../runtime/clock.ts";
+import { given } from "../runtime/given.ts";
 import { storeName } from "../store/open.ts";
 import { formatDuration, grouped, ProgressBar } from "./copy-progress.ts";
-import { counted } from "./show.ts";
+import { type Column, counted, showTable } from "./show.ts";
 import { CommandFault, say, settingsOf } from "./support.ts";
 
 export interface CopyCommandOptions {
@@ -60,11 +61,7 @@ function readDirectory(text: string): string {
 
 /** Whatever is wrong with the URL, it is not printed: there is a password in it. */
 function readTarget({ to, toFile, config }: CopyCommandOptions): { to: string; toName: string } {
-  const settings = settingsOf({
-    ...(to === undefined ? {} : { store: to }),
-    ...(toFile === undefined ? {} : { storeFile: toFile }),
-    ...(config === undefined ? {} : { config }),
-  });
+  const settings = settingsOf(given({ store: to, storeFile: toFile, config }));
   const { url } = settings.store;
   if (url === "")
     throw new CommandFault("name the database in a file with --to-file, or in [store] url or urlFile of --config");
@@ -124,17 +121,15 @@ function showComparisons(comparisons: readonly Comparison[]): void {
     return { what, currency, source: sum("source"), target: sum("target") };
   });
   const different = [...ofAccounts.values()].flat().filter(isDifferent);
-  const rows = [...others, ...totals, ...different].map((comparison) => [
-    comparison.what,
-    formatValue(comparison.currency, comparison.source),
-    formatValue(comparison.currency, comparison.target),
-    isDifferent(comparison) ? "differs" : "",
-  ]);
-  const table = [["", "SQLite", "PostgreSQL", ""], ...rows];
-  const widths = [0, 1, 2].map((column) => Math.max(...table.map((row) => row[column]!.length)));
-  for (const [what = "", here = "", there = "", mark = ""] of table)
-    say(`${what.padEnd(widths[0]!)}  ${here.padStart(widths[1]!)}  ${there.padStart(widths[2]!)}  ${mark}`.trimEnd());
+  showTable(COLUMNS, [...others, ...totals, ...different]);
 }
+
+const COLUMNS: readonly Column<Comparison>[] = [
+  { title: "", of: ({ what }) => what },
+  { title: "SQLite", of: ({ currency, source }) => formatValue(currency, source), right: true },
+  { title: "PostgreSQL", of: ({ currency, target }) => formatValue(currency, target), right: true },
+  { title: "", of: (comparison) => (isDifferent(comparison) ? "differs" : "") },
+];
 
 function formatValue(currency: string | null, value: bigint | null): string {
   if (value === null) return "none";

@@ -179,17 +179,10 @@ function saidIn(body: string): string {
   }
 }
 
-/** An event as the service writes it. */
-type Written = Omit<ToldEvent, "at" | "dueAt" | "report"> & {
-  readonly at: string;
-  readonly dueAt?: string;
-  readonly report?: Omit<NonNullable<ToldEvent["report"]>, "retryAt"> & { readonly retryAt: string | null };
-};
-
 /** Who reads slowly holds up the service's stream, which then counts what it cannot tell. */
 async function show(data: string, { json }: ListenOptions, isOneAccount: boolean): Promise<void> {
-  const { events, missed } = JSON.parse(data) as { readonly events: readonly Written[]; readonly missed: number };
-  for (const event of events) say(json === true ? JSON.stringify(event) : lineOf(toldOf(event, isOneAccount)));
+  const { events, missed } = JSON.parse(data) as { readonly events: readonly ToldEvent[]; readonly missed: number };
+  for (const event of events) say(json === true ? JSON.stringify(event) : lineOf(event, isOneAccount));
   if (missed > 0)
     say(
       json === true
@@ -197,16 +190,4 @@ async function show(data: string, { json }: ListenOptions, isOneAccount: boolean
         : `… and ${missed.toLocaleString("en-US")} more`,
     );
   if (process.stdout.writableNeedDrain) await once(process.stdout, "drain");
-}
-
-function toldOf({ at, account, dueAt, report, ...event }: Written, isOneAccount: boolean): ToldEvent {
-  return {
-    ...event,
-    at: new Date(at),
-    ...(isOneAccount || account === undefined ? {} : { account }),
-    ...(dueAt === undefined ? {} : { dueAt: new Date(dueAt) }),
-    ...(report === undefined
-      ? {}
-      : { report: { ...report, retryAt: report.retryAt === null ? null : new Date(report.retryAt) } }),
-  };
 }

@@ -2,13 +2,16 @@
 import type { LiveEvent } from "../events/live.ts";
 import { visibleLine } from "../runtime/visible.ts";
 
-/** An event, whichever way it came. */
+type Moment = string | number;
+
+/** An event as the service writes it, or as it is in memory. */
 export type ToldEvent = Omit<LiveEvent, "accountId" | "atMs" | "dueAtMs" | "report"> & {
-  readonly at: Date;
-  /** Given where events of several accounts are told. */
+  readonly at: Moment;
   readonly account?: string;
-  readonly dueAt?: Date;
-  readonly report?: Omit<NonNullable<LiveEvent["report"]>, "retryAtMs"> & { readonly retryAt: Date | null };
+  readonly dueAt?: Moment | undefined;
+  readonly report?:
+    | (Omit<NonNullable<LiveEvent["report"]>, "retryAtMs"> & { readonly retryAt: Moment | null })
+    | undefined;
 };
 
 const SHOWN_TEXT = 60;
@@ -21,8 +24,12 @@ function clipped(text: string): string {
     : `${characters.slice(0, SHOWN_TEXT).join("")}…`;
 }
 
-function timeOf(at: Date): string {
-  return at.toISOString().slice(11, 19);
+function isoOf(at: Moment): string {
+  return new Date(at).toISOString();
+}
+
+function timeOf(at: Moment): string {
+  return isoOf(at).slice(11, 19);
 }
 
 function wordsOf(event: ToldEvent): (string | null)[] {
@@ -33,7 +40,7 @@ function wordsOf(event: ToldEvent): (string | null)[] {
       return [
         `to ${to} from ${from}`,
         JSON.stringify(clipped(text)),
-        dueAt === undefined ? null : `goes at ${dueAt.toISOString()}`,
+        dueAt === undefined ? null : `goes at ${isoOf(dueAt)}`,
       ];
     case "rejected":
       return [`to ${to} from ${from}`, JSON.stringify(clipped(text)), why];
@@ -66,9 +73,14 @@ function reportWords({ report, to }: ToldEvent): (string | null)[] {
   ];
 }
 
-/** "09:58:20 accepted  to 41793026727 from Heliograph · "Hello" · 123". The times are UTC, as everywhere. */
-export function lineOf(event: ToldEvent): string {
+/**
+ * "09:58:20 accepted  to 41793026727 from Heliograph · "Hello" · 123", with the account where events of several are told. The times are UTC, as
+ * everywhere.
+ */
+export function lineOf(event: ToldEvent, isOneAccount = true): string {
   const { at, kind, account, messageId } = event;
-  const words = [account ?? null, ...wordsOf(event), messageId ?? null].filter((each) => each !== null && each !== "");
+  const words = [isOneAccount ? null : (account ?? null), ...wordsOf(event), messageId ?? null].filter(
+    (each) => each !== null && each !== "",
+  );
   return visibleLine(`${timeOf(at)} ${kind.padEnd(KIND_WIDTH)} ${words.join(" · ")}`);
 }

@@ -104,6 +104,11 @@ function fieldsOf(one: TrackedMessage): Record<string, Cell> {
   };
 }
 
+/** Those words that there are. */
+function joined(words: readonly (string | null)[], separator = ", "): string {
+  return words.filter((each) => each !== null).join(separator);
+}
+
 /** "callbackData" → "Callback data" */
 function wordsOf(name: string): string {
   return name
@@ -113,28 +118,24 @@ function wordsOf(name: string): string {
 
 function requestLine({ request }: TrackedMessage): string {
   const { door, by, messages, validityMinutes, deliveryWindow, intermediateReport } = request;
-  return [
+  return joined([
     door ?? "not noted (console.timeline)",
     by,
     messages !== null && messages > 1 ? `with ${messages - 1} others` : null,
     validityMinutes === null ? null : `valid for ${validityMinutes} minutes`,
     deliveryWindow === null ? null : `only ${deliveryWindow}`,
     intermediateReport ? "with intermediate reports" : null,
-  ]
-    .filter((words) => words !== null)
-    .join(", ");
+  ]);
 }
 
 function carrierLine({ carrier, carrierHosts, takenAt, partsWaiting, unanswered }: TrackedMessage): string {
   if (carrier === null) return "none";
-  return [
+  return joined([
     carrierHosts.length === 0 ? carrier : `${carrier} at ${carrierHosts.join(", ")}`,
     takenAt === null ? "has not taken it" : `took it at ${takenAt}`,
     partsWaiting === 0 ? null : `its receipt is awaited for ${counted(partsWaiting, "part")}`,
     unanswered === 0 ? null : `did not answer ${counted(unanswered, "time")}`,
-  ]
-    .filter((words) => words !== null)
-    .join(", ");
+  ]);
 }
 
 /** "carrier acme, which is refused since …: the bind was refused: ESME_RINVPASWD; tried again at …" */
@@ -142,12 +143,13 @@ function awaitedLine({ carrier, state, since, reason, nextTryAt }: NonNullable<T
   if (state === "not served")
     return `carrier ${carrier}, which no running service serves: "heliograph doctor" says whether one runs`;
   const words = state === "throttled" ? "throttled" : `down (${state})`;
-  return [
-    `carrier ${carrier}, which is ${words}${since === null ? "" : ` since ${since}`}${reason === null ? "" : `: ${reason}`}`,
-    nextTryAt === null ? null : `it is tried again at ${nextTryAt}`,
-  ]
-    .filter((part) => part !== null)
-    .join("; ");
+  return joined(
+    [
+      `carrier ${carrier}, which is ${words}${since === null ? "" : ` since ${since}`}${reason === null ? "" : `: ${reason}`}`,
+      nextTryAt === null ? null : `it is tried again at ${nextTryAt}`,
+    ],
+    "; ",
+  );
 }
 
 function idLine({ carrierIds, takenAt, final }: TrackedMessage): string {
@@ -188,13 +190,11 @@ function reportLine(report: TrackedMessage["reports"][number]): string {
 
 function attemptLine(attempt: TrackedMessage["reports"][number]["attempts"][number]): string {
   const { at, status, tookMs, reason, answer, nextTryAt } = attempt;
-  return [
+  return joined([
     `${at}: ${status === null ? (reason ?? "not answered") : `answered ${status}`} in ${tookMs} ms`,
     answer === "" ? null : JSON.stringify(answer),
     nextTryAt === null ? null : `next try at ${nextTryAt}`,
-  ]
-    .filter((words) => words !== null)
-    .join(", ");
+  ]);
 }
 
 function laterLine({ receivedAt, carrier, carrierMessageId, outcome, error }: TrackedMessage["laterReceipts"][number]) {
@@ -210,7 +210,5 @@ function conversionLine({ name, processKey, endedAt }: NonNullable<TrackedMessag
 }
 
 function eventLine({ what, detail, until }: TrackedMessage["events"][number]): string {
-  return [what, detail === "" ? null : detail, until === null ? null : `until ${until}`]
-    .filter((words) => words !== null)
-    .join(" · ");
+  return joined([what, detail === "" ? null : detail, until === null ? null : `until ${until}`], " · ");
 }

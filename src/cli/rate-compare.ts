@@ -8,14 +8,14 @@ import {
   type PriceComparison,
   type PricedLine,
 } from "../admin/price-comparison.ts";
-import { checkPeriod } from "../admin/statements.ts";
 import { Snapshot } from "../catalogue/snapshot.ts";
 import { formatMicros, money } from "../money/amounts.ts";
 import { systemClock } from "../runtime/clock.ts";
-import { formatDateTime, monthOf } from "../schedule/date-time.ts";
+import { formatDateTime } from "../schedule/date-time.ts";
 import { prefixOf } from "./catalogue-items.ts";
 import { type Column, counted, type JsonOption, printable, showJson, showTable } from "./show.ts";
-import { accountNamed, CommandFault, type CommonOptions, jsonCommand, momentOf, onStore, say } from "./support.ts";
+import { periodOf } from "./statement-of-all.ts";
+import { accountNamed, CommandFault, type CommonOptions, jsonCommand, onStore, say } from "./support.ts";
 
 interface CompareOptions extends CommonOptions, JsonOption {
   readonly from?: string;
@@ -44,9 +44,7 @@ export function rateCompareCommand(): Command {
 
 async function compare(options: CompareOptions): Promise<void> {
   const nowMs = systemClock.now();
-  const sinceMs = options.from === undefined ? monthOf(nowMs) : momentOf(options.from, "--from");
-  const untilMs = options.to === undefined ? nowMs : momentOf(options.to, "--to");
-  checkPeriod({ sinceMs, untilMs }, "--from");
+  const { sinceMs, untilMs } = periodOf(options);
   const prefix = options.prefix === undefined ? "" : prefixOf(options.prefix);
   const { comparison, keptMs } = await onStore(options, async (store, { store: { retentionDays } }) => {
     const snapshot = new Snapshot(await store.catalogue());

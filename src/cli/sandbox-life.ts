@@ -62,12 +62,5 @@ function outputHasRoom(): boolean {
 }
 
 function toldOf({ accountId: _, atMs, dueAtMs, report, ...event }: LiveEvent): ToldEvent {
-  return {
-    ...event,
-    at: new Date(atMs),
-    ...(dueAtMs === undefined ? {} : { dueAt: new Date(dueAtMs) }),
-    ...(report === undefined
-      ? {}
-      : { report: { ...report, retryAt: report.retryAtMs === null ? null : new Date(report.retryAtMs) } }),
-  };
+  return { ...event, at: atMs, dueAt: dueAtMs, report: report && { ...report, retryAt: report.retryAtMs } };
 }

@@ -5,6 +5,7 @@ import { Command } from "commander";
 import type { SessionProblem } from "../carriers/smpp/session/contract.ts";
 import { systemClock } from "../runtime/clock.ts";
 import { readGivenFile } from "../runtime/files.ts";
+import { given } from "../runtime/given.ts";
 import { LogLimiter } from "../runtime/log.ts";
 import { LOOPBACK } from "../runtime/networks.ts";
 import { readSecretFile } from "../runtime/private-files.ts";
@@ -17,7 +18,7 @@ import { complain } from "./console.ts";
 import { withExample } from "./example.ts";
 import { printable } from "./show.ts";
 import { stopOnSignal } from "./signals.ts";
-import { CommandFault, say, UsageFault } from "./support.ts";
+import { CommandFault, say, UsageFault, wholeOf } from "./support.ts";
 
 interface SmscOptions {
   readonly host: string;
@@ -71,7 +72,7 @@ async function run(options: SmscOptions): Promise<void> {
     );
   }
   const controlPort =
-    options.controlPort === undefined ? null : whole(options.controlPort, "--control-port", 0, MAX_PORTS);
+    options.controlPort === undefined ? null : wholeOf(options.controlPort, "--control-port", 0, MAX_PORTS);
   const smsc = new Smsc(settingsOf(options), systemClock, systemRandom);
   const port = await listening(smsc.start(), "--port");
   const control = controlPort === null ? null : await controlled(smsc, controlPort);
@@ -88,14 +89,12 @@ function settingsOf(options: SmscOptions): SmscSettings {
   const limiter = new LogLimiter(systemClock);
   return {
     host,
-    port: whole(options.port, "--port", 0, MAX_PORTS),
+    port: wholeOf(options.port, "--port", 0, MAX_PORTS),
     faults: faultsOf(options),
-    answerAfterMs: whole(options.answerAfter, "--answer-after", 0, 86_400_000),
-    record: whole(options.record, "--record", 0, 10_000_000),
-    session: { window: whole(options.window, "--window", 1, 100_000) },
-    ...(systemId === undefined ? {} : { systemId }),
-    ...(password === undefined ? {} : { password }),
-    ...(options.print === true ? { onPart: print } : {}),
+    answerAfterMs: wholeOf(options.answerAfter, "--answer-after", 0, 86_400_000),
+    record: wholeOf(options.record, "--record", 0, 10_000_000),
+    session: { window: wholeOf(options.window, "--window", 1, 100_000) },
+    ...given({ systemId, password, onPart: options.print === true ? print : undefined }),
     onProblem: (problem) =>
       limiter.write(problem.kind, ({ leftOut }) => {
         const more = leftOut === undefined ? "" : ` (${leftOut} more like it were left out before)`;
@@ -123,12 +122,6 @@ function faultsOf({ faults: file, fault: named }: SmscOptions): Faults {
     if (error instanceof BadFaults) throw new CommandFault(error.message);
     throw new CommandFault(`${file} is not readable as faults: ${(error as Error).message}`);
   }
-}
-
-function whole(text: string, name: string, least: number, most: number): number {
-  const value = Number(text);
-  if (/^\d{1,9}$/.test(text) && value >= least && value <= most) return value;
-  throw new UsageFault(`${name} must be a whole number from ${least} to ${most}, not "${text}"`);
 }
 
 async function listening<Result>(start: Promise<Result>, option: string): Promise<Result> {

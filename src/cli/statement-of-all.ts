@@ -1,6 +1,7 @@
 /** `heliograph statement --reseller KEY`: a statement over all of a reseller's clients, with the sums of each and their total. */
 import { allAccounts } from "../admin/all-accounts.ts";
 import {
+  checkPeriod,
   type Period,
   type StatementAccount,
   type StatementSource,
@@ -10,17 +11,27 @@ import {
   totalOf,
 } from "../admin/statements.ts";
 import { formatMicros } from "../money/amounts.ts";
-import { formatDateTime } from "../schedule/date-time.ts";
+import { systemClock } from "../runtime/clock.ts";
+import { formatDateTime, monthOf } from "../schedule/date-time.ts";
 import type { Store } from "../store/port/store.ts";
 import { print } from "./console.ts";
 import { type Column, counted, type JsonOption, showJson, showTable } from "./show.ts";
-import { accountNamed, say, UsageFault } from "./support.ts";
+import { accountNamed, momentOf, say, UsageFault } from "./support.ts";
 
 export interface OfAllOptions extends JsonOption {
   readonly csv?: boolean;
 }
 
 type Span = Pick<Period, "sinceMs" | "untilMs">;
+
+/** The time of a statement, by --from and --to: this month so far unless they say otherwise. */
+export function periodOf({ from, to }: { readonly from?: string; readonly to?: string }): Span {
+  const nowMs = systemClock.now();
+  const sinceMs = from === undefined ? monthOf(nowMs) : momentOf(from, "--from");
+  const untilMs = to === undefined ? nowMs : momentOf(to, "--to");
+  checkPeriod({ sinceMs, untilMs }, "--from");
+  return { sinceMs, untilMs };
+}
 
 export async function stateAll(
   store: Store,

@@ -3,7 +3,6 @@ import type { Command } from "commander";
 import {
   type Balances,
   balancesOf,
-  checkPeriod,
   linesOf,
   type StatementLine,
   type StatementSource,
@@ -11,12 +10,12 @@ import {
 } from "../admin/statements.ts";
 import { formatMicros } from "../money/amounts.ts";
 import { systemClock } from "../runtime/clock.ts";
-import { formatDateTime, monthOf } from "../schedule/date-time.ts";
+import { formatDateTime } from "../schedule/date-time.ts";
 import type { ManagedAccount } from "../store/port/accounts.ts";
 import { print } from "./console.ts";
 import { type Column, counted, type JsonOption, showJson, showTable } from "./show.ts";
-import { stateAll } from "./statement-of-all.ts";
-import { accountNamed, type CommonOptions, jsonCommand, momentOf, onStore, say, UsageFault } from "./support.ts";
+import { periodOf, stateAll } from "./statement-of-all.ts";
+import { accountNamed, type CommonOptions, jsonCommand, onStore, say, UsageFault } from "./support.ts";
 
 interface StatementOptions extends CommonOptions, JsonOption {
   readonly from?: string;
@@ -56,15 +55,12 @@ async function state(key: string | undefined, options: StatementOptions): Promis
     throw new UsageFault("name an account, or a reseller with --reseller");
   if (reseller !== undefined && options.postings === true)
     throw new UsageFault("--postings is for one account; --csv has every posting of all");
-  const nowMs = systemClock.now();
-  const sinceMs = options.from === undefined ? monthOf(nowMs) : momentOf(options.from, "--from");
-  const untilMs = options.to === undefined ? nowMs : momentOf(options.to, "--to");
-  checkPeriod({ sinceMs, untilMs }, "--from");
+  const span = periodOf(options);
   await onStore(options, async (store) => {
     const source: StatementSource = { store, clock: systemClock, take: (look) => look() };
-    if (reseller !== undefined) return stateAll(store, source, reseller, { sinceMs, untilMs }, options);
+    if (reseller !== undefined) return stateAll(store, source, reseller, span, options);
     const account = await accountNamed(store, key!);
-    const period = { accountId: account.id, sinceMs, untilMs };
+    const period = { accountId: account.id, ...span };
     if (options.csv === true) {
       for await (const text of statementCsv(source, [account], period)) print(text);
       return;
@@ -86,7 +82,7 @@ async function state(key: string | undefined, options: StatementOptions): Promis
       if (options.postings === true) for (const line of lines) shownLines.push(shownLine(line));
       closingMicros = lines.at(-1)?.balanceMicros ?? closingMicros;
     }
-    const statement = shown({ account, sinceMs, untilMs, openingMicros, closingMicros, sums });
+    const statement = shown({ account, ...span, openingMicros, closingMicros, sums });
     if (options.json === true)
       showJson({ ...statement, ...(options.postings === true ? { postings: shownLines } : {}) });
     else show(statement, shownLines);

@@ -5,6 +5,7 @@ import { type AccountReader, managedAccount } from "../admin/manager.ts";
 import { openStore } from "../commands/open.ts";
 import { inWords, missingData, storeTrouble } from "../drivers/store-trouble.ts";
 import { systemClock } from "../runtime/clock.ts";
+import { given } from "../runtime/given.ts";
 import { createLog } from "../runtime/log.ts";
 import { parseDayOrMoment } from "../schedule/date-time.ts";
 import { type PartialSettings, readSettings, type Settings } from "../settings/settings.ts";
@@ -51,25 +52,13 @@ export function jsonCommand(name: string, description: string, ...examples: read
 
 export function settingsOf(options: CommonOptions, mode: PartialSettings = {}): Settings {
   const { data, store: url, storeFile: urlFile, config, host, port, allowHost, roles } = options;
-  const server = {
-    ...(host === undefined ? {} : { host }),
-    ...(port === undefined ? {} : { port: readPort(port) }),
-    ...(allowHost === undefined ? {} : { allowHosts: allowHost.join(",") }),
-  };
-  return readSettings({
-    configFile: config,
-    environment: process.env,
-    flags: {
-      server,
-      store: {
-        ...(data === undefined ? {} : { data }),
-        ...(url === undefined ? {} : { url }),
-        ...(urlFile === undefined ? {} : { urlFile }),
-      },
-      node: roles === undefined ? {} : { roles },
-    },
-    mode,
+  const server = given({
+    host,
+    port: port === undefined ? undefined : readPort(port),
+    allowHosts: allowHost?.join(","),
   });
+  const flags = { server, store: given({ data, url, urlFile }), node: given({ roles }) };
+  return readSettings({ configFile: config, environment: process.env, flags, mode });
 }
 
 export function readPort(text: string): number {

@@ -6,12 +6,14 @@
 import { asDatabaseError } from "../drivers/postgres/faults.ts";
 import { PostgresLink } from "../drivers/postgres/link.ts";
 import { type Db, openDatabase } from "../drivers/sqlite/database.ts";
+import type { ColumnTypes } from "../store/postgres/columns.ts";
 import { STEPS } from "../store/postgres/schema-version.ts";
 import { migrate } from "../store/sqlite/migrate.ts";
 import type { BackupOptions } from "./backup-options.ts";
 import { compare, isDifferent } from "./check.ts";
 import { COPIED, type CopiedTable, CopyRefused } from "./copied-tables.ts";
-import { type CopyRow, CopySource, type CounterRow } from "./copy-source.ts";
+import { type CopyRow, CopySource, type CounterRow, columnsIn } from "./copy-source.ts";
+import { PostgresReader } from "./postgres-reader.ts";
 
 const PAGE_CHARACTERS = 1_000_000;
 const FIRST_PAGE_ROWS = 16;
@@ -58,12 +60,12 @@ async function fill(
     .all();
   for (const { name } of indexes) db.exec(`DROP INDEX ${name}`);
   const counts = new Map<string, number>();
-  for (const { name } of COPIED) counts.set(name, await moment.count(name));
+  for (const { name } of COPIED) counts.set(name, await moment.reader.count(name));
   const total = [...counts.values()].reduce((sum, count) => sum + count, 0);
   let done = 0;
   for (const table of COPIED) {
-    const columns = columnsOf(db, table.name);
-    const types = await moment.types(table.name);
+    const columns = columnsIn(db, table.name);
+    const types = await moment.reader.types(table.name);
     requireSame(table.name, columns, types, fromName);
     const insert = db.prepare(
       `INSERT INTO ${table.name} (${columns.join()}) VALUES (${columns.map(() => "?").join()})`,
@@ -83,20 +85,8 @@ async function fill(
   db.pragma("journal_mode = WAL");
 }
 
-function columnsOf(db: Db, table: string): string[] {
-  const columns = db.prepare<[string], { name: string }>(
-    "SELECT name FROM pragma_table_xinfo(?) WHERE hidden = 0 ORDER BY cid",
-  );
-  return columns.all(table).map(({ name }) => name);
-}
-
-function requireSame(
-  table: string,
-  columns: readonly string[],
-  types: ReadonlyMap<string, string>,
-  name: string,
-): void {
-  if (columns.toSorted().join() === [...types.keys()].toSorted().join()) return;
+function requireSame(table: string, columns: readonly string[], types: ColumnTypes, name: string): void {
+  if (columns.toSorted().join() === Object.keys(types).toSorted().join()) return;
   throw otherVersion(name, `${table} differs`);
 }
 
@@ -110,7 +100,7 @@ function otherVersion(name: string, how: string): CopyRefused {
 async function check(directory: string, moment: Moment): Promise<void> {
   const source = new CopySource(directory);
   try {
-    const different = (await compare(source, moment)).filter(isDifferent).map(({ what }) => what);
+    const different = (await compare(source, moment.reader)).filter(isDifferent).map(({ what }) => what);
     if (different.length > 0) throw new Error(`the backup differs from the database: ${different.join(", ")}`);
   } finally {
     source.close();
@@ -120,6 +110,7 @@ async function check(directory: string, moment: Moment): Promise<void> {
 /** The database as it was at one moment. */
 class Moment {
   readonly #link: PostgresLink;
+  readonly reader = new PostgresReader(async () => this.#link);
 
   constructor(url: string) {
     this.#link = new PostgresLink({ url, statementTimeoutMs: 0, leaseMs: 0, readsAll: true }, "heliograph backup");
@@ -132,13 +123,13 @@ class Moment {
         throw new CopyRefused(`the data in ${name} cannot be opened: ${(asDatabaseError(error) as Error).message}`);
       });
     await this.#link.script("BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY");
-    const [tables] = await this.#all<{ there: boolean; copying: boolean }>(
+    const [tables] = await this.reader.rows<{ there: boolean; copying: boolean }>(
       "SELECT to_regclass('counter') IS NOT NULL AS there, to_regclass('copy_progress') IS NOT NULL AS copying",
     );
     if (tables?.there !== true) throw new CopyRefused(`there is no data in ${name}`);
     if (tables.copying)
       throw new CopyRefused(`a copy into ${name} is not finished, so there is nothing to back up yet`);
-    const [schema] = await this.#all<{ version: number }>("SELECT version FROM heliograph_schema");
+    const [schema] = await this.reader.rows<{ version: number }>("SELECT version FROM heliograph_schema");
     if (schema!.version !== STEPS.length) throw otherVersion(name, `step ${schema!.version} of ${STEPS.length}`);
   }
 
@@ -147,50 +138,26 @@ class Moment {
     this.#link.destroy();
   }
 
-  async #all<Found>(text: string, values: readonly unknown[] = []): Promise<Found[]> {
-    return (await this.#link.query<Found>(text, values)).rows;
-  }
-
-  async count(table: string): Promise<number> {
-    const [row] = await this.#all<{ count: number }>(`SELECT count(*) AS count FROM ${table}`);
-    return row!.count;
-  }
-
-  async pairs(text: string): Promise<[string, string][]> {
-    const rows = await this.#all<{ name: string; value: string }>(text);
-    return rows.map(({ name, value }) => [name, value]);
-  }
-
-  /** Without those that are computed. */
-  async types(table: string): Promise<Map<string, string>> {
-    const rows = await this.#all<{ column: string; type: string }>(
-      `SELECT attname AS column, format_type(atttypid, atttypmod) AS type FROM pg_attribute
-       WHERE attrelid = CAST($1 AS regclass) AND attnum > 0 AND NOT attisdropped AND attgenerated = ''`,
-      [table],
-    );
-    return new Map(rows.map(({ column, type }) => [column, type]));
-  }
-
   async counter(): Promise<CounterRow> {
-    return (await this.#all<CounterRow>("SELECT changes, starts, purpose, is_backup FROM counter"))[0]!;
+    return (await this.reader.rows<CounterRow>("SELECT changes, starts, purpose, is_backup FROM counter"))[0]!;
   }
 
   /** The next page is on its way while one is written. Pages grow or shrink towards so many characters. */
   async *pages(
     { name, key, instead }: CopiedTable,
     columns: readonly string[],
-    types: ReadonlyMap<string, string>,
+    types: ColumnTypes,
     characters: number,
   ): AsyncGenerator<readonly CopyRow[]> {
     const read = columns.map((column) => {
       const value = instead?.[column] ?? column;
-      return `${types.get(column) === "bigint" ? `CAST(${value} AS text)` : value} AS ${column}`;
+      return `${types[column] === "bigint" ? `CAST(${value} AS text)` : value} AS ${column}`;
     });
     await this.#link.script(
       `DECLARE all_of_${name} NO SCROLL CURSOR FOR SELECT ${read.join()} FROM ${name}
        ORDER BY ${key.map((column) => `${name}.${column}`).join()}`,
     );
-    const fetch = (count: number) => this.#all<CopyRow>(`FETCH ${count} FROM all_of_${name}`);
+    const fetch = (count: number) => this.reader.rows<CopyRow>(`FETCH ${count} FROM all_of_${name}`);
     let count = FIRST_PAGE_ROWS;
     for (let next = fetch(count); ; ) {
       const rows = await next;

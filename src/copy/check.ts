@@ -2,7 +2,7 @@
 
 import { COPIED } from "./copied-tables.ts";
 import type { CopySource } from "./copy-source.ts";
-import type { CopyTarget } from "./copy-target.ts";
+import type { PostgresReader } from "./postgres-reader.ts";
 
 /** Null where a side does not have it at all. */
 export interface Comparison {
@@ -49,7 +49,7 @@ const SUMS: readonly { readonly what: string; readonly text: string }[] = [
 /** Accounts have random secrets: two stores in which these agree have one origin. */
 const ORIGIN = "SELECT CAST(id AS TEXT) AS name, key || ' ' || callback_secret AS value FROM account ORDER BY id";
 
-export async function compare(source: CopySource, target: Pick<CopyTarget, "count" | "pairs">): Promise<Comparison[]> {
+export async function compare(source: CopySource, target: PostgresReader): Promise<Comparison[]> {
   const found: Comparison[] = [];
   const rows = (what: string, here: number, there: number): void => {
     found.push({ what, currency: null, source: BigInt(here), target: BigInt(there) });
@@ -73,7 +73,7 @@ export function isDifferent({ source, target }: Comparison): boolean {
 }
 
 /** Whether the target was once made from this source, whatever has happened since. */
-export async function sameOrigin(source: CopySource, target: CopyTarget): Promise<boolean> {
+export async function sameOrigin(source: CopySource, target: PostgresReader): Promise<boolean> {
   const here = source.pairs(ORIGIN);
   const there = new Map(await target.pairs(ORIGIN));
   return here.length > 0 && here.every(([id, account]) => there.get(id) === account);

@@ -36,6 +36,14 @@ export interface PageBounds {
 
 const KEYS_A_DAY = firstIdAt(86_400_000);
 
+/** Without those that are computed from others. */
+export function columnsIn(db: Db, table: string): string[] {
+  const columns = db.prepare<[string], { name: string }>(
+    "SELECT name FROM pragma_table_xinfo(?) WHERE hidden = 0 ORDER BY cid",
+  );
+  return columns.all(table).map(({ name }) => name);
+}
+
 export class CopySource {
   readonly directory: string;
   readonly #db: Db;
@@ -77,19 +85,8 @@ export class CopySource {
     this.#unlock();
   }
 
-  tables(): string[] {
-    const names = this.#db.prepare<[], { name: string }>(
-      "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%' ORDER BY name",
-    );
-    return names.all().map(({ name }) => name);
-  }
-
-  /** Without those that are computed from others. */
   columns(table: string): string[] {
-    const columns = this.#db.prepare<[string], { name: string }>(
-      "SELECT name FROM pragma_table_xinfo(?) WHERE hidden = 0 ORDER BY cid",
-    );
-    return columns.all(table).map(({ name }) => name);
+    return columnsIn(this.#db, table);
   }
 
   count(table: string): number {

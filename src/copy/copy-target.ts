@@ -12,6 +12,7 @@ import { type ColumnTypes, fieldsOf, insertion, sendRows } from "../store/postgr
 import { isRejected } from "../store/rows.ts";
 import { COPIED, type CopiedTable, CopyRefused } from "./copied-tables.ts";
 import type { CopyPage, CopyRow, CounterRow, Key } from "./copy-source.ts";
+import { PostgresReader } from "./postgres-reader.ts";
 
 /** A stretch of a table's keys that is copied in order. A large table has several, so that several connections can work on it. */
 export interface Stretch {
@@ -59,6 +60,7 @@ const ADVANCE = `UPDATE copy_progress SET last_key = $4, row_count = row_count +
   WHERE name = $1 AND number = $2`;
 
 export class CopyTarget {
+  readonly reader = new PostgresReader(() => this.#session());
   readonly #url: string;
   readonly #links = new Set<PostgresLink>();
   #link: PostgresLink | null = null;
@@ -91,21 +93,11 @@ export class CopyTarget {
     }
   }
 
-  /** The types of a table's columns, without those that are computed. */
-  async types(table: string): Promise<ColumnTypes> {
-    const { rows } = await (await this.#session()).query<{ column: string; type: "bigint" | "integer" | "text" }>(
-      `SELECT attname AS column, format_type(atttypid, atttypmod) AS type FROM pg_attribute
-       WHERE attrelid = CAST($1 AS regclass) AND attnum > 0 AND NOT attisdropped AND attgenerated = '' ORDER BY attnum`,
-      [table],
-    );
-    return Object.fromEntries(rows.map(({ column, type }) => [column, type]));
-  }
-
   // --- The beginning -------------------------------------------------------------------------------------------------------
 
   /** Nodes that run on it, by their names. */
   async nodes(): Promise<string[]> {
-    const { rows } = await (await this.#session()).query<{ name: string }>(
+    const rows = await this.reader.rows<{ name: string }>(
       "SELECT name FROM node WHERE alive_until > clock_timestamp() ORDER BY epoch",
     );
     return rows.map(({ name }) => name);
@@ -113,23 +105,19 @@ export class CopyTarget {
 
   /** The first table that has rows; null when there is nothing. */
   async firstWithRows(): Promise<string | null> {
-    const session = await this.#session();
-    for (const table of [...COPIED.map(({ name }) => name), "message_name"]) {
-      const { rows } = await session.query(`SELECT 1 FROM ${table} LIMIT 1`);
-      if (rows.length > 0) return table;
-    }
+    for (const table of [...COPIED.map(({ name }) => name), "message_name"])
+      if ((await this.reader.rows(`SELECT 1 FROM ${table} LIMIT 1`)).length > 0) return table;
     return null;
   }
 
   /** What the source looked like when the copy was begun; null when none was. */
   async begun(): Promise<Map<string, string> | null> {
-    const session = await this.#session();
-    const { rows: there } = await session.query<{ there: boolean }>(
+    const [found] = await this.reader.rows<{ there: boolean }>(
       "SELECT to_regclass('copy_progress') IS NOT NULL AS there",
     );
-    if (there[0]?.there !== true) return null;
-    const { rows } = await session.query<{ name: string; source: string }>("SELECT name, source FROM copy_progress");
-    return new Map(rows.map(({ name, source }) => [name, source]));
+    return found?.there === true
+      ? new Map(await this.reader.pairs("SELECT name, source AS value FROM copy_progress"))
+      : null;
   }
 
   /** From now on nobody can start on the database before the copy is whole. */
@@ -160,7 +148,7 @@ export class CopyTarget {
   }
 
   async stretches(): Promise<Stretch[]> {
-    const { rows } = await (await this.#session()).query<{
+    const rows = await this.reader.rows<{
       name: string;
       number: number;
       last_key: string;
@@ -201,20 +189,8 @@ export class CopyTarget {
   }
 
   async purpose(): Promise<string | null> {
-    const { rows } = await (await this.#session()).query<{ purpose: string | null }>("SELECT purpose FROM counter");
-    return rows[0]?.purpose ?? null;
-  }
-
-  // --- Questions -----------------------------------------------------------------------------------------------------------
-
-  async count(table: string): Promise<number> {
-    const { rows } = await (await this.#session()).query<{ count: number }>(`SELECT count(*) AS count FROM ${table}`);
-    return rows[0]!.count;
-  }
-
-  async pairs(text: string): Promise<[string, string][]> {
-    const { rows } = await (await this.#session()).query<{ name: string; value: string }>(text);
-    return rows.map(({ name, value }) => [name, value]);
+    const [row] = await this.reader.rows<{ purpose: string | null }>("SELECT purpose FROM counter");
+    return row?.purpose ?? null;
   }
 }
 

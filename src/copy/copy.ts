@@ -107,7 +107,7 @@ class Copy {
       );
 
     onStep?.("checking");
-    const comparisons = await compare(this.#source, this.#target);
+    const comparisons = await compare(this.#source, this.#target.reader);
     const ledgerFaults = await verifyLedger(this.#options.to);
     if (ledgerFaults.length > 0 || comparisons.some(isDifferent)) {
       return { kind: "different", comparisons, ledgerFaults };
@@ -159,12 +159,12 @@ class Copy {
 
   async #requireWhole(table: string): Promise<Comparison[]> {
     const { toName } = this.#options;
-    if (!(await sameOrigin(this.#source, this.#target))) {
+    if (!(await sameOrigin(this.#source, this.#target.reader))) {
       throw new CopyRefused(
         `${toName} holds data that is not from ${this.#source.directory} (table ${table} has rows): name an empty database with --to`,
       );
     }
-    const comparisons = await compare(this.#source, this.#target);
+    const comparisons = await compare(this.#source, this.#target.reader);
     const different = comparisons.filter(isDifferent).map(({ what }) => what);
     if (different.length === 0) return comparisons;
     throw new CopyRefused(
@@ -200,7 +200,7 @@ class Copy {
   }
 
   async #copyTable(table: CopiedTable, stretches: readonly Stretch[]): Promise<void> {
-    const known = await this.#target.types(table.name);
+    const known = await this.#target.reader.types(table.name);
     const types: ColumnTypes = Object.fromEntries(
       this.#source.columns(table.name).map((column) => {
         const type = known[column];

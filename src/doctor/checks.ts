@@ -3,8 +3,6 @@
  * watches its overview. What can be seen of the service only from outside (files, ports, binds to carriers) is for the command line alone. What
  * speaks to a database or to carriers is loaded with the first look: a service that starts has no use for it.
  */
-import type { Settings } from "../settings/settings.ts";
-import type { Store } from "../store/port/store.ts";
 import {
   carriersIn,
   lookAtBooks,
@@ -14,39 +12,9 @@ import {
   lookAtWallets,
 } from "./contents.ts";
 import { lookAtRoom } from "./disk.ts";
-import { lookAtCertificate, lookAtExposure } from "./exposure.ts";
-import { type Area, type Finding, Findings } from "./finding.ts";
+import { lookAtExposure } from "./exposure.ts";
+import { type Area, type Examined, type Finding, Findings } from "./finding.ts";
 import { lookAtSecrets } from "./secrets.ts";
-
-/** What the checks read of the store. */
-export type CheckedStore = Pick<
-  Store,
-  | "purpose"
-  | "countAccounts"
-  | "verifyLedger"
-  | "checkWallets"
-  | "quarantined"
-  | "secretKeys"
-  | "catalogue"
-  | "accounts"
-  | "deadLetters"
-  | "reportHosts"
-  | "parkedReceipts"
-  | "unmatchedIncoming"
-  | "nodes"
-  | "backlog"
->;
-
-export interface Examined {
-  readonly store: CheckedStore;
-  readonly settings: Settings;
-  /** Whether others may be connected to. */
-  readonly connect: boolean;
-  /** How many changes are only in the journal, where the store is looked at and not written to: then its books are not whole. */
-  readonly unwritten?: number;
-  /** Whether a service answers where the settings say that it listens. */
-  readonly answers?: boolean;
-}
 
 export interface Check {
   readonly name: string;
@@ -59,7 +27,7 @@ export interface Check {
   readonly from: "both" | "inside" | "outside";
   /** What it leaves out, and who looks at that. */
   readonly beyond?: string;
-  readonly look: (examined: Examined, found: Findings) => Promise<void>;
+  readonly look: (examined: Examined, found: Findings) => Promise<unknown>;
 }
 
 export const CHECKS: readonly Check[] = [
@@ -67,10 +35,7 @@ export const CHECKS: readonly Check[] = [
     name: "settings",
     area: "settings",
     from: "inside",
-    look: async ({ settings }, found) => {
-      await lookAtCertificate(settings, found);
-      lookAtExposure(settings, found);
-    },
+    look: ({ settings }, found) => lookAtExposure(settings, found),
   },
   {
     name: "store",
@@ -85,34 +50,24 @@ export const CHECKS: readonly Check[] = [
     name: "serving",
     area: "settings",
     from: "outside",
-    look: async ({ store, settings, answers = false, unwritten = 0 }, found) => {
-      const { lookAtServing } = await import("./serving.ts");
-      await lookAtServing({ store, settings, answers, unwritten }, found);
-    },
+    look: async (examined, found) => (await import("./serving.ts")).lookAtServing(examined, found),
   },
-  { name: "purpose", area: "store", from: "outside", look: ({ store }, found) => lookAtPurpose(store, found) },
+  { name: "purpose", area: "store", from: "outside", look: lookAtPurpose },
   {
     name: "wallets",
     area: "store",
     from: "inside",
     beyond: '"heliograph ledger verify" adds up every posting and message, and so does each backup',
-    look: ({ store }, found) => lookAtWallets(store, found),
+    look: lookAtWallets,
   },
-  { name: "quarantine", area: "store", from: "both", look: ({ store }, found) => lookAtQuarantine(store, found) },
-  {
-    name: "secrets",
-    area: "store",
-    from: "both",
-    look: async ({ store, settings }, found) => {
-      await lookAtSecrets(store, settings, found);
-    },
-  },
+  { name: "quarantine", area: "store", from: "both", look: lookAtQuarantine },
+  { name: "secrets", area: "store", from: "both", look: lookAtSecrets },
   {
     name: "catalogue",
     area: "catalogue",
     from: "both",
     look: async (examined, found) => {
-      if (await canRead(examined)) await lookAtCatalogue(examined.store, found);
+      if (await canRead(examined)) await lookAtCatalogue(examined, found);
     },
   },
   {
@@ -122,48 +77,40 @@ export const CHECKS: readonly Check[] = [
     look: async (examined, found) => {
       if (!(await canRead(examined))) return;
       const { lookAtCarriers } = await import("./connections.ts");
-      found.all.push(...(await lookAtCarriers(await carriersIn(examined.store), examined.connect)));
+      found.all.push(...(await lookAtCarriers(await carriersIn(examined), examined.connect)));
     },
   },
   {
     name: "callbacks",
     area: "callbacks",
     from: "inside",
-    look: async ({ store }, found) => {
+    look: async (examined, found) => {
       const { lookAtCallbacks, SOME_LETTERS } = await import("./receivers.ts");
-      await lookAtCallbacks(store, false, found, SOME_LETTERS);
+      await lookAtCallbacks({ ...examined, connect: false }, found, SOME_LETTERS);
     },
   },
   {
     name: "callbacks",
     area: "callbacks",
     from: "outside",
-    look: async ({ store, connect }, found) => {
+    look: async (examined, found) => {
       const { lookAtCallbacks, ALL_LETTERS } = await import("./receivers.ts");
-      await lookAtCallbacks(store, connect, found, ALL_LETTERS);
+      await lookAtCallbacks(examined, found, ALL_LETTERS);
     },
   },
   {
     name: "receivers",
     area: "callbacks",
     from: "outside",
-    look: async ({ store, connect }, found) => {
-      const { lookAtFailingHosts } = await import("./receivers.ts");
-      await lookAtFailingHosts(store, connect, found);
-    },
+    look: async (examined, found) => (await import("./receivers.ts")).lookAtFailingHosts(examined, found),
   },
   // The last, because it reads all that there is.
-  {
-    name: "books",
-    area: "store",
-    from: "outside",
-    look: ({ store, unwritten = 0 }, found) => lookAtBooks(store, unwritten, found),
-  },
+  { name: "books", area: "store", from: "outside", look: lookAtBooks },
 ];
 
 /** Whether the catalogue can be read: it has secrets, which need their key. That they lack it is told by the check of secrets. */
-function canRead({ store, settings }: Examined): Promise<boolean> {
-  return lookAtSecrets(store, settings, new Findings("store"));
+function canRead(examined: Examined): Promise<boolean> {
+  return lookAtSecrets(examined, new Findings("store"));
 }
 
 /** What one check finds. A check that fails is a finding too. */

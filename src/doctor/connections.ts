@@ -43,12 +43,6 @@ async function lookAtUrl(profile: HttpProfile, found: Findings): Promise<void> {
   found.ok(about, 'can be reached; whether it takes messages, "heliograph carrier try" tells');
 }
 
-/** "host:port", the host of IPv6 in brackets. */
-function readHost(place: string): { host: string; port: number } {
-  const colon = place.lastIndexOf(":");
-  return { host: place.slice(0, colon).replace(/^\[|\]$/g, ""), port: Number(place.slice(colon + 1)) };
-}
-
 /** Connects for a moment, or says why that fails. */
 export async function connected(
   place: string,
@@ -56,7 +50,7 @@ export async function connected(
 ): Promise<{ socket: Socket } | { problem: string }> {
   try {
     const tls = await tlsSettings();
-    const target = { ...readHost(place), timeoutMs: PATIENCE_MS, ...(tls === null ? {} : { tls }) };
+    const target = { place, timeoutMs: PATIENCE_MS, ...(tls === null ? {} : { tls }) };
     const connection = await connectSocket(target, systemClock);
     return connection.kind === "connected" ? { socket: connection.socket } : { problem: connection.error.message };
   } catch (error) {

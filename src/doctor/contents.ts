@@ -7,18 +7,18 @@ import { groupsOf, type RatePlan, type Route } from "../catalogue/file.ts";
 import type { IncomingNumber } from "../catalogue/numbers.ts";
 import { money, parseMicros } from "../money/amounts.ts";
 import { readSmallFile } from "../runtime/files.ts";
+import { onceEach } from "../runtime/lazy.ts";
 import { counted, shellWord } from "../runtime/text.ts";
 import { formatDateTime } from "../schedule/date-time.ts";
 import type { ManagedAccount } from "../store/port/accounts.ts";
 import type { CatalogueItem } from "../store/port/catalogue.ts";
-import type { Store } from "../store/port/store.ts";
-import type { Findings } from "./finding.ts";
+import type { Examined, Findings } from "./finding.ts";
 
 const TOLD = 5;
 /** Some milliseconds of the store's time. */
 const MAX_WALLETS = 20_000;
 
-export async function lookAtPurpose(store: Pick<Store, "purpose" | "countAccounts">, found: Findings): Promise<void> {
+export async function lookAtPurpose({ store }: Examined, found: Findings): Promise<void> {
   if ((await store.purpose()) === "sandbox") found.ok("purpose", "a sandbox's, with passwords that everybody knows");
   else if ((await store.countAccounts({ kind: "operator" })) === 0)
     found.wrong("operator", "there is none", '"heliograph init" makes the first');
@@ -26,11 +26,7 @@ export async function lookAtPurpose(store: Pick<Store, "purpose" | "countAccount
 }
 
 /** Reads every posting that there is. */
-export async function lookAtBooks(
-  store: Pick<Store, "verifyLedger">,
-  unwritten: number,
-  found: Findings,
-): Promise<void> {
+export async function lookAtBooks({ store, unwritten = 0 }: Examined, found: Findings): Promise<void> {
   if (unwritten > 0) {
     found.warn(
       "ledger",
@@ -61,7 +57,7 @@ function toldFaults(faults: readonly string[], found: Findings): void {
 }
 
 /** What a service that has other things to do can see of its books, in a bounded time. */
-export async function lookAtWallets(store: Pick<Store, "checkWallets">, found: Findings): Promise<void> {
+export async function lookAtWallets({ store }: Examined, found: Findings): Promise<void> {
   const { faults, wallets, isWhole } = await store.checkWallets({ limit: MAX_WALLETS });
   if (faults.length > 0) toldFaults(faults, found);
   else if (isWhole) found.ok("ledger", "the balances come to nothing together, and all are within their limits");
@@ -69,7 +65,7 @@ export async function lookAtWallets(store: Pick<Store, "checkWallets">, found: F
 }
 
 /** What the store refused, and somebody should look at. What it had promised weighs more: a client relies on it. */
-export async function lookAtQuarantine(store: Pick<Store, "quarantined">, found: Findings): Promise<void> {
+export async function lookAtQuarantine({ store }: Examined, found: Findings): Promise<void> {
   const { count, promised, held, items } = await store.quarantined({ limit: TOLD });
   if (count === 0) {
     found.ok("quarantine", "the store has refused nothing");
@@ -94,12 +90,12 @@ function bodiesOf<Body>(items: readonly CatalogueItem[], kind: CatalogueItem["ki
   return items.filter((item) => item.kind === kind).map((item) => fieldsOf(item) as Body);
 }
 
-export async function carriersIn(store: Pick<Store, "catalogue">): Promise<CarrierProfile[]> {
+export async function carriersIn({ store }: Examined): Promise<CarrierProfile[]> {
   return bodiesOf(await store.catalogue(), "carrier");
 }
 
 /** Looks at every account that there is. */
-export async function lookAtCatalogue(store: Pick<Store, "catalogue" | "accounts">, found: Findings): Promise<void> {
+export async function lookAtCatalogue({ store }: Examined, found: Findings): Promise<void> {
   const items = await store.catalogue();
   const of = <Body>(kind: CatalogueItem["kind"]): Body[] => bodiesOf(items, kind);
   const carriers = of<CarrierProfile>("carrier");
@@ -197,20 +193,15 @@ function canPay(client: ManagedAccount, plans: readonly RatePlan[]): boolean {
   return balanceMicros + creditLimitMicros >= cheapestOf(plan);
 }
 
-const CHEAPEST = new WeakMap<RatePlan, bigint>();
-
 /** A plan may have thousands of prices, and thousands of accounts may pay by it. */
-function cheapestOf(plan: RatePlan): bigint {
-  const known = CHEAPEST.get(plan);
-  if (known !== undefined) return known;
+const cheapestOf = onceEach(new WeakMap<RatePlan, bigint>(), (plan) => {
   let cheapest = parseMicros(plan.rate[0]!.price) ?? 0n;
   for (const { price } of plan.rate) {
     const micros = parseMicros(price) ?? 0n;
     if (micros < cheapest) cheapest = micros;
   }
-  CHEAPEST.set(plan, cheapest);
   return cheapest;
-}
+});
 
 function toldBroke(broke: readonly ManagedAccount[], found: Findings): void {
   const named = broke

@@ -14,7 +14,7 @@ export function isEncrypted({ server }: Settings): boolean {
 const DAY_MS = 86_400_000;
 const SOON_DAYS = 14;
 
-export async function lookAtCertificate({ server }: Settings, found: Findings): Promise<void> {
+async function lookAtCertificate({ server }: Settings, found: Findings): Promise<void> {
   const { tlsCertificate, tlsKey } = server;
   if (tlsCertificate === "" && tlsKey === "") return;
   if (tlsCertificate === "" || tlsKey === "") {
@@ -48,7 +48,8 @@ export async function lookAtCertificate({ server }: Settings, found: Findings): 
   else found.ok("certificate", `${tlsCertificate} is good until ${certificate.validTo}`);
 }
 
-export function lookAtExposure(settings: Settings, found: Findings): void {
+export async function lookAtExposure(settings: Settings, found: Findings): Promise<void> {
+  await lookAtCertificate(settings, found);
   const { host } = settings.server;
   if (!LOOPBACK.test(host) && !isEncrypted(settings)) {
     found.warn(

@@ -1,4 +1,36 @@
-/** What the doctor finds: one thing that was looked at, how it is, and how to mend it. */
+/** What the doctor looks at, and what it finds: one thing that was looked at, how it is, and how to mend it. */
+import type { Settings } from "../settings/settings.ts";
+import type { Store } from "../store/port/store.ts";
+
+/** What the checks read of the store. */
+export type CheckedStore = Pick<
+  Store,
+  | "purpose"
+  | "countAccounts"
+  | "verifyLedger"
+  | "checkWallets"
+  | "quarantined"
+  | "secretKeys"
+  | "catalogue"
+  | "accounts"
+  | "deadLetters"
+  | "reportHosts"
+  | "parkedReceipts"
+  | "unmatchedIncoming"
+  | "nodes"
+  | "backlog"
+>;
+
+export interface Examined {
+  readonly store: CheckedStore;
+  readonly settings: Settings;
+  /** Whether others may be connected to. */
+  readonly connect: boolean;
+  /** How many changes are only in the journal, where the store is looked at and not written to: then its books are not whole. */
+  readonly unwritten?: number;
+  /** Whether a service answers where the settings say that it listens. */
+  readonly answers?: boolean;
+}
 
 /** In the order in which they are told. */
 export const AREAS = ["settings", "store", "catalogue", "carriers", "callbacks"] as const;

@@ -8,7 +8,7 @@ import { formatDateTime } from "../schedule/date-time.ts";
 import { type DeadLetter, MAX_COUNTED_REPORTS, type ReportHost } from "../store/port/reports.ts";
 import type { Store } from "../store/port/store.ts";
 import { connected } from "./connections.ts";
-import type { Findings } from "./finding.ts";
+import type { Examined, Findings } from "./finding.ts";
 
 /** How many dead letters are looked at, and how many at a time. */
 interface LettersLookedAt {
@@ -25,8 +25,7 @@ const RECEIPTS_LOOKED_AT = 500;
 const MAX_EXCERPT = 80;
 
 export async function lookAtCallbacks(
-  store: Pick<Store, "deadLetters" | "parkedReceipts" | "unmatchedIncoming">,
-  connect: boolean,
+  { store, connect }: Examined,
   found: Findings,
   lookedAt: LettersLookedAt,
 ): Promise<void> {
@@ -60,11 +59,7 @@ async function lookAtReceipts(store: Pick<Store, "parkedReceipts">, found: Findi
 }
 
 /** Hosts that do not take reports now: since when, what they answered last, and how many wait for them. */
-export async function lookAtFailingHosts(
-  store: Pick<Store, "reportHosts">,
-  connect: boolean,
-  found: Findings,
-): Promise<void> {
+export async function lookAtFailingHosts({ store, connect }: Examined, found: Findings): Promise<void> {
   const hosts = await store.reportHosts({ accountKey: null, limit: MAX_HOSTS });
   const failing = hosts.filter(({ waiting }) => waiting > 0);
   if (failing.length === 0) found.ok("receivers", "no report waits for another try");

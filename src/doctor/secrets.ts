@@ -5,8 +5,7 @@ import { missingKey, parseSecretKeys, secretBox } from "../runtime/secrets.ts";
 import { counted } from "../runtime/text.ts";
 import type { Settings } from "../settings/settings.ts";
 import { countSecrets } from "../store/open.ts";
-import type { Store } from "../store/port/store.ts";
-import type { Findings } from "./finding.ts";
+import type { Examined, Findings } from "./finding.ts";
 
 /** The file of --config is among them if it holds a secret itself. */
 export function lookAtSecretFiles({ store, server }: Settings, config: string | undefined, found: Findings): void {
@@ -28,11 +27,7 @@ function seenByOthers(file: string): string | null {
 }
 
 /** Whether all secrets of the store can be opened. */
-export async function lookAtSecrets(
-  store: Pick<Store, "secretKeys">,
-  settings: Pick<Settings, "store">,
-  found: Findings,
-): Promise<boolean> {
+export async function lookAtSecrets({ store, settings }: Examined, found: Findings): Promise<boolean> {
   const { keyIds } = secretBox(parseSecretKeys(settings.store.secretKey)!);
   const counts = await countSecrets(store);
   const total = counts.reduce((sum, { count }) => sum + count, 0);

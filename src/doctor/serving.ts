@@ -7,7 +7,7 @@ import { counted } from "../runtime/text.ts";
 import { formatDateTime } from "../schedule/date-time.ts";
 import type { Settings } from "../settings/settings.ts";
 import type { Store } from "../store/port/store.ts";
-import type { Findings } from "./finding.ts";
+import type { Examined, Findings } from "./finding.ts";
 
 /** Messages and reports are counted up to this. */
 const MAX_COUNTED = 10_000;
@@ -36,17 +36,9 @@ export async function servingOf(
   return { runs: serving.length > 0, processes: serving.map(({ name }) => name.replace(NODE_NAME, "")) };
 }
 
-export interface ServingLook {
-  readonly store: Pick<Store, "nodes" | "backlog">;
-  readonly settings: Settings;
-  /** Whether a service answers where the settings say that it listens. */
-  readonly answers: boolean;
-  /** How many changes are only in the journal: what they are about is not counted. */
-  readonly unwritten: number;
-}
-
-export async function lookAtServing(look: ServingLook, found: Findings): Promise<void> {
-  const { store, settings, answers, unwritten } = look;
+export async function lookAtServing(examined: Examined, found: Findings): Promise<void> {
+  // What the changes are about that are only in the journal is not counted.
+  const { store, settings, answers = false, unwritten = 0 } = examined;
   const serving = await servingOf(store, settings);
   if (serving.runs) {
     if (!answers && settings.store.url === "") toldElsewhere(serving, settings, found);

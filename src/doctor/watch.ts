@@ -4,8 +4,8 @@
  * older than a few seconds, within that fiftieth.
  */
 import type { Clock } from "../runtime/clock.ts";
-import { CHECKS, type Check, type Examined, runCheck } from "./checks.ts";
-import type { Finding } from "./finding.ts";
+import { CHECKS, type Check, runCheck } from "./checks.ts";
+import type { Examined, Finding } from "./finding.ts";
 
 const MIN_AGE_MS = 60_000;
 /** The rest before somebody may have it looked at again. */

@@ -31,9 +31,8 @@ export interface TakenMessage {
 
 export type Outcome = "held" | "delivered" | "undeliverable" | "rejected" | "expired";
 
-/** A request that the provider makes. */
+/** A POST that the provider makes. */
 export interface OutCall {
-  readonly method: "GET" | "POST";
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
@@ -79,7 +78,8 @@ export interface ProviderApi {
   broken(): ProviderReply;
   /** How it refuses a message with one of its codes. */
   refusal(code: string, call: ProviderRequest): ProviderReply;
-  receipt(message: TakenMessage, fate: ProviderOutcome, settings: ProviderSettings): OutCall | null;
+  /** What became of a message, to the address that it came with; left out where messages have none. */
+  receipt?(url: string, message: TakenMessage, fate: ProviderOutcome, settings: ProviderSettings): OutCall;
   /** What a phone wrote, to the customer's address. */
   incoming(
     url: string,

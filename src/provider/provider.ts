@@ -218,8 +218,9 @@ export class Provider {
     const fate: ProviderOutcome =
       failed === null ? { outcome, code: null } : { outcome: "undeliverable", code: failed.code ?? null };
     this.#state.end(message.id, fate);
-    const call = this.#api.receipt(message, fate, this.#options);
-    if (call === null || this.#faults.strikes("receiptsLost") !== null) return;
+    const { callbackUrl } = message;
+    const call = callbackUrl === null ? undefined : this.#api.receipt?.(callbackUrl, message, fate, this.#options);
+    if (call === undefined || this.#faults.strikes("receiptsLost") !== null) return;
     this.#callBack(call);
     if (this.#faults.strikes("receiptsTwice") !== null) this.#callBack(call);
   }
@@ -241,17 +242,11 @@ export class Provider {
 
   async #tryCall(call: OutCall, attempt: number): Promise<void> {
     if (this.#isStopped) return;
-    const { method, url, headers, body } = call;
+    const { url, headers, body } = call;
     let problem: string;
     try {
       const signal = AbortSignal.timeout(CALL_MS);
-      const answer = await fetch(url, {
-        method,
-        headers,
-        ...(method === "GET" ? {} : { body }),
-        redirect: "manual",
-        signal,
-      });
+      const answer = await fetch(url, { method: "POST", headers, body, redirect: "manual", signal });
       await answer.arrayBuffer();
       if (answer.ok) return;
       problem = `HTTP ${answer.status}`;

@@ -19,14 +19,7 @@ export function signTwilio(url: string, form: URLSearchParams, token: string): s
 /** Vonage: HMAC-SHA256 in hex over "&name=value" in the order of the names. */
 export function signVonage(fields: URLSearchParams, secret: string): string {
   const pairs = sorted(fields).map(([name, value]) => `&${name}=${value.replace(/[&=]/g, "_")}`);
-  return createHmac("sha256", secret).update(pairs.join("")).digest("hex");
-}
-
-/** Plivo, version 2: HMAC-SHA256 in base64 over the URL and a nonce. */
-export function signPlivo(url: string, nonce: string, token: string): string {
-  return createHmac("sha256", token)
-    .update(url + nonce)
-    .digest("base64");
+  return hmac(pairs.join(""), secret, "hex");
 }
 
 export function hmac(text: string, secret: string, encoding: "hex" | "base64"): string {

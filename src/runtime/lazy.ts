@@ -9,18 +9,22 @@ export function once<Made>(make: () => Made): () => Made {
   };
 }
 
-/** The same for each key. Nothing is forgotten: there are few keys. */
-export function perKey<Key, Made>(make: (key: Key) => Made): (key: Key) => Made {
-  const all = new Map<Key, Made>();
+/** Makes it for each key when it is first asked for, and gives the same from then on, as long as it is kept. */
+export function onceEach<Key, Made>(
+  kept: { get(key: Key): Made | undefined; set(key: Key, made: NoInfer<Made>): unknown },
+  make: (key: Key) => Made,
+): (key: Key) => Made {
   return (key) => {
-    let made = all.get(key);
-    if (made === undefined) {
-      made = make(key);
-      all.set(key, made);
-    }
+    const known = kept.get(key);
+    if (known !== undefined) return known;
+    const made = make(key);
+    kept.set(key, made);
     return made;
   };
 }
+
+/** The same, and nothing is forgotten: there are few keys. */
+export const perKey = <Key, Made>(make: (key: Key) => Made): ((key: Key) => Made) => onceEach(new Map(), make);
 
 /** Adds to the list of a key. */
 export function append<Key, Item>(

@@ -69,4 +69,9 @@ const MAKERS = {
   Unsafe: (schema: object) => alsoHiding(schema, "~unsafe", null),
 };
 
+/** One of these words. */
+export function oneOf<const Words extends readonly string[]>(words: Words) {
+  return Type.Unsafe<Words[number]>({ type: "string", enum: words });
+}
+
 export const Type = MAKERS as unknown as Pick<typeof TypeBox, keyof typeof MAKERS>;

@@ -7,6 +7,7 @@ import type { Submission } from "../carriers/port.ts";
 import type { ReceiptOutcome } from "../message/receipt.ts";
 import type { Random } from "../runtime/random.ts";
 import { errorByName } from "../sms/errors.ts";
+import type { OwnHandset } from "./profile.ts";
 
 /** What the network says when a part is handed to it. */
 export type HandsetAnswer = "accept" | Exclude<Submission, { kind: "accepted" }>;
@@ -32,68 +33,38 @@ const SUFFIX_DIGITS = 6;
 export const BUSY_FOR_MS = 1000;
 
 const DELIVERED: PlannedReceipt = { outcome: "delivered", errorId: 0, laterMs: 0 };
-export const PLAIN_ANSWER: readonly HandsetAnswer[] = ["accept"];
 const BUSY: HandsetAnswer = { kind: "not now", retryAfterMs: BUSY_FOR_MS };
 
-const ORDINARY: Handset = { name: "delivered", answers: PLAIN_ANSWER, receipts: [DELIVERED] };
+/** One that takes what it gets, unless it answers otherwise. */
+export function phone(
+  name: string,
+  receipts: readonly PlannedReceipt[],
+  answers: readonly HandsetAnswer[] = ["accept"],
+): Handset {
+  return { name, answers, receipts };
+}
 
-export const HANDSETS_BY_SUFFIX: ReadonlyMap<string, Handset> = new Map<string, Handset>([
-  [
-    "999001",
-    // Longer than the shortest validity, so that one minute of it can be seen to run out.
-    { name: "delivered late", answers: PLAIN_ANSWER, receipts: [{ ...DELIVERED, laterMs: 90_000 }] },
-  ],
-  [
-    "999002",
-    {
-      name: "absent, then delivered",
-      answers: PLAIN_ANSWER,
-      receipts: [failed("held", "EC_ABSENT_SUBSCRIBER"), { ...DELIVERED, laterMs: 10_000 }],
-    },
-  ],
-  [
-    "999003",
-    {
-      name: "unknown subscriber",
-      answers: PLAIN_ANSWER,
-      receipts: [failed("undeliverable", "EC_UNKNOWN_SUBSCRIBER")],
-    },
-  ],
-  [
-    "999004",
-    {
-      name: "handset full",
-      answers: PLAIN_ANSWER,
-      receipts: [failed("undeliverable", "EC_SM_DF_MEMORYCAPACITYEXCEEDED")],
-    },
-  ],
-  [
-    "999005",
-    {
-      name: "rejected by the operator",
-      answers: PLAIN_ANSWER,
-      receipts: [failed("rejected", "EC_SMS_REJECTED_BY_MOBILE_OPERATOR")],
-    },
-  ],
-  [
-    "999006",
-    {
-      name: "refused by the operator at once",
-      answers: [{ kind: "refused", errorId: errorByName("EC_DESTINATION_BLOCKED_BY_OPERATOR").id }],
-      receipts: [],
-    },
-  ],
-  ["999007", { name: "expired", answers: PLAIN_ANSWER, receipts: [failed("expired", "EC_MESSAGE_EXPIRED")] }],
-  ["999008", { name: "never a receipt", answers: PLAIN_ANSWER, receipts: [] }],
-  ["999009", { name: "busy twice, then delivered", answers: [BUSY, BUSY, "accept"], receipts: [DELIVERED] }],
-  [
-    "999010",
-    {
-      name: "connection lost once, then delivered",
-      answers: [{ kind: "unknown" }, "accept"],
-      receipts: [DELIVERED],
-    },
-  ],
+/** A receipt with an error, by its name. */
+export function failed(outcome: ReceiptOutcome, errorName: string): PlannedReceipt {
+  return { outcome, errorId: errorByName(errorName).id, laterMs: 0 };
+}
+
+const ORDINARY = phone("delivered", [DELIVERED]);
+const ABSENT = failed("held", "EC_ABSENT_SUBSCRIBER");
+const BLOCKED: HandsetAnswer = { kind: "refused", errorId: errorByName("EC_DESTINATION_BLOCKED_BY_OPERATOR").id };
+
+export const HANDSETS_BY_SUFFIX: ReadonlyMap<string, Handset> = new Map([
+  // Longer than the shortest validity, so that one minute of it can be seen to run out.
+  ["999001", phone("delivered late", [{ ...DELIVERED, laterMs: 90_000 }])],
+  ["999002", phone("absent, then delivered", [ABSENT, { ...DELIVERED, laterMs: 10_000 }])],
+  ["999003", phone("unknown subscriber", [failed("undeliverable", "EC_UNKNOWN_SUBSCRIBER")])],
+  ["999004", phone("handset full", [failed("undeliverable", "EC_SM_DF_MEMORYCAPACITYEXCEEDED")])],
+  ["999005", phone("rejected by the operator", [failed("rejected", "EC_SMS_REJECTED_BY_MOBILE_OPERATOR")])],
+  ["999006", phone("refused by the operator at once", [], [BLOCKED])],
+  ["999007", phone("expired", [failed("expired", "EC_MESSAGE_EXPIRED")])],
+  ["999008", phone("never a receipt", [])],
+  ["999009", phone("busy twice, then delivered", [DELIVERED], [BUSY, BUSY, "accept"])],
+  ["999010", phone("connection lost once, then delivered", [DELIVERED], [{ kind: "unknown" }, "accept"])],
 ]);
 
 /** What the network says of a part whose handset would have answered only after its validity. */
@@ -101,19 +72,6 @@ export const EXPIRED = failed("expired", "EC_MESSAGE_EXPIRED");
 
 export function handsetOf(number: string): Handset {
   return HANDSETS_BY_SUFFIX.get(number.slice(-SUFFIX_DIGITS)) ?? ORDINARY;
-}
-
-/** What an operator may make of the phones whose numbers end in some digits. */
-export const HANDSET_OUTCOMES = ["delivered", "undeliverable", "rejected", "expired", "refused", "silent"] as const;
-
-export interface OwnHandset {
-  readonly suffix: string;
-  /** The last word of its network. "refused": at once, so that nothing was sent. "silent": none ever. */
-  readonly outcome: (typeof HANDSET_OUTCOMES)[number];
-  /** The name of an error; what the outcome usually has unless it is given. */
-  readonly error?: string;
-  /** On top of the time that every handset takes. */
-  readonly laterMs?: number;
 }
 
 const USUAL_ERRORS: Readonly<Record<OwnHandset["outcome"], string>> = {
@@ -146,8 +104,8 @@ export function handsetsWith(own: readonly OwnHandset[]): (number: string) => Ha
 function ownHandset({ suffix, outcome, error, laterMs = 0 }: OwnHandset): Handset {
   const errorId = errorByName(error ?? USUAL_ERRORS[outcome]).id;
   const name = `${outcome} (…${suffix})`;
-  if (outcome === "refused") return { name, answers: [{ kind: "refused", errorId }], receipts: [] };
-  return { name, answers: PLAIN_ANSWER, receipts: outcome === "silent" ? [] : [{ outcome, errorId, laterMs }] };
+  if (outcome === "refused") return phone(name, [], [{ kind: "refused", errorId }]);
+  return phone(name, outcome === "silent" ? [] : [{ outcome, errorId, laterMs }]);
 }
 
 /** A part that a handset will say something about. */
@@ -184,8 +142,4 @@ const JITTER = 0.2;
 /** How long one handset takes, where they all take so long give or take a fifth. */
 export function answerTime(answerAfterMs: number, random: Random): number {
   return answerAfterMs * (1 + JITTER * (2 * random.next() - 1));
-}
-
-function failed(outcome: ReceiptOutcome, errorName: string): PlannedReceipt {
-  return { outcome, errorId: errorByName(errorName).id, laterMs: 0 };
 }

@@ -1,6 +1,5 @@
 /** What a phone of the sandbox can be switched to, and what its network says then; docs/sandbox.md shows the same table. */
-import { errorByName } from "../sms/errors.ts";
-import { type Handset, PLAIN_ANSWER, type PlannedReceipt } from "./handsets.ts";
+import { failed, type Handset, type PlannedReceipt, phone } from "./handsets.ts";
 
 export const PHONE_STATES = ["on", "off", "full", "abroad", "unknown"] as const;
 export type PhoneState = (typeof PHONE_STATES)[number];
@@ -20,13 +19,8 @@ interface StateRule {
   readonly waits: boolean;
 }
 
-function handset(name: string, receipt: PlannedReceipt): Handset {
-  return { name, answers: PLAIN_ANSWER, receipts: [receipt] };
-}
-
 function failing(name: string, outcome: PlannedReceipt["outcome"], error: string): StateRule {
-  const receipt = { outcome, errorId: errorByName(error).id, laterMs: 0 };
-  return { handset: handset(name, receipt), mccMnc: HOME_MCC_MNC, waits: false };
+  return { handset: phone(name, [failed(outcome, error)]), mccMnc: HOME_MCC_MNC, waits: false };
 }
 
 export const STATE_RULES: Readonly<Record<PhoneState, StateRule>> = {
@@ -34,7 +28,7 @@ export const STATE_RULES: Readonly<Record<PhoneState, StateRule>> = {
   off: { ...failing("switched off", "held", "EC_ABSENT_SUBSCRIBER"), waits: true },
   full: failing("full", "undeliverable", "EC_SM_DF_MEMORYCAPACITYEXCEEDED"),
   abroad: {
-    handset: handset("abroad", { outcome: "delivered", errorId: 0, laterMs: ABROAD_LATER_MS }),
+    handset: phone("abroad", [{ outcome: "delivered", errorId: 0, laterMs: ABROAD_LATER_MS }]),
     mccMnc: ABROAD_MCC_MNC,
     waits: false,
   },

@@ -27,24 +27,16 @@ import {
   EXPIRED,
   type Handset,
   handsetsWith,
-  type OwnHandset,
   type PartForHandset,
 } from "./handsets.ts";
 import type { NetworkListener, SimulatedNetwork } from "./network.ts";
 import { answerOf, NO_FAULTS } from "./network-faults.ts";
 import { HOME_MCC_MNC, STATE_RULES } from "./phone-states.ts";
+import type { SimulatorProfile } from "./profile.ts";
 import { Timetable } from "./timetable.ts";
 import { WaitingParts } from "./waiting-parts.ts";
 
-export interface SimulatorSettings {
-  readonly id: string;
-  /** How long a handset takes to answer, give or take a fifth. */
-  readonly answerAfterMs?: number;
-  /** How many parts the network holds at most before it says "later". */
-  readonly capacity?: number;
-  /** Phones that behave as the operator says, beside those that every simulated network has. */
-  readonly handset?: readonly OwnHandset[];
-}
+export type SimulatorSettings = Omit<SimulatorProfile, "kind">;
 
 /** What a phone of this network sends to a number of ours. */
 export interface PhoneMessage {

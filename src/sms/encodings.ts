@@ -13,17 +13,6 @@ export type LanguageCode = (typeof LANGUAGE_CODES)[number];
 export const LANGUAGE_CHOICES = [...LANGUAGE_CODES, "AUTODETECT", "NONE"] as const;
 export type LanguageChoice = (typeof LANGUAGE_CHOICES)[number];
 
-export type Encoding =
-  | "gsm7"
-  | "gsm7+tr.s"
-  | "gsm7+tr.l"
-  | "gsm7+tr.ls"
-  | "gsm7+es.s"
-  | "gsm7+pt.s"
-  | "gsm7+pt.l"
-  | "gsm7+pt.ls"
-  | "ucs2";
-
 /** What an encoding is made of. Without an alphabet it is UCS-2. */
 export interface EncodingForm {
   alphabet?: Alphabet;
@@ -53,7 +42,7 @@ export function alphabetFor({ singleShift, lockingShift }: Shifts): Alphabet {
   return alphabetOf(LOCKING_TABLES.get(lockingShift) ?? "default", SINGLE_SHIFT_TABLES.get(singleShift) ?? "default");
 }
 
-export const ENCODINGS: Readonly<Record<Encoding, EncodingForm>> = {
+export const ENCODINGS = {
   gsm7: sevenBit({}),
   "gsm7+tr.s": sevenBit({ singleShift: TR }),
   "gsm7+tr.l": sevenBit({ lockingShift: TR }),
@@ -62,8 +51,9 @@ export const ENCODINGS: Readonly<Record<Encoding, EncodingForm>> = {
   "gsm7+pt.s": sevenBit({ singleShift: PT }),
   "gsm7+pt.l": sevenBit({ lockingShift: PT }),
   "gsm7+pt.ls": sevenBit({ singleShift: PT, lockingShift: PT }),
-  ucs2: { shifts: {} },
-};
+  ucs2: { shifts: {} } as EncodingForm,
+} as const;
+export type Encoding = keyof typeof ENCODINGS;
 
 export const ENCODING_NAMES = Object.keys(ENCODINGS) as readonly Encoding[];
 

@@ -2,7 +2,7 @@
  * What can be said of a message: the table of statuses, by name and by number.
  * The API sends all of a status but `final`, which tells whether another one may follow.
  */
-import { STATUS_ROWS } from "./data/statuses.ts";
+import { GROUP_NAMES, STATUS_ROWS } from "./data/statuses.ts";
 
 export interface Status {
   groupId: number;
@@ -13,13 +13,21 @@ export interface Status {
   final: boolean;
 }
 
-export type StatusName = (typeof STATUS_ROWS)[number]["name"];
+export type StatusName = (typeof STATUS_ROWS)[number][1];
 
-export const STATUS = Object.freeze(
-  Object.fromEntries(STATUS_ROWS.map((row) => [row.name, Object.freeze(row)])),
-) as Readonly<Record<StatusName, Status>>;
+/** What a phone or its network may still change: of what the operator has, it is not known whether the phone gets it. */
+const OPEN: ReadonlySet<string> = new Set(["ACCEPTED", "PENDING", "DELIVERED_TO_OPERATOR"]);
 
-const byId = new Map<number, Status>(STATUS_ROWS.map((row) => [row.id, row]));
+const ROWS = STATUS_ROWS.map(([id, name, groupName, description]) => {
+  const final = !OPEN.has(groupName) && !OPEN.has(name);
+  return Object.freeze({ groupId: GROUP_NAMES.indexOf(groupName), groupName, id, name, description, final });
+});
+
+export const STATUS = Object.freeze(Object.fromEntries(ROWS.map((row) => [row.name, row]))) as Readonly<
+  Record<StatusName, Status>
+>;
+
+const byId = new Map<number, Status>(ROWS.map((row) => [row.id, row]));
 
 export function statusById(id: number): Status {
   const status = byId.get(id);

@@ -13,6 +13,7 @@ import { type CommandStatus, statusCode } from "../carriers/smpp/codec/statuses.
 import type { SessionAnswer } from "../carriers/smpp/session/contract.ts";
 import { backoffMs } from "../runtime/backoff.ts";
 import type { Clock } from "../runtime/clock.ts";
+import { PriorityQueue } from "../simulator/priority-queue.ts";
 import type { Timetable } from "../simulator/timetable.ts";
 
 export interface EsmeDelivery {
@@ -123,7 +124,7 @@ export class Deliveries {
 
   #put(waiting: Waiting): void {
     const mailbox = this.#mailbox(waiting.delivery.systemId);
-    mailbox.queue.put(waiting);
+    mailbox.queue.note(waiting.place, waiting);
     this.#queued++;
     this.#empty(mailbox);
     if (this.waiting <= this.#options.bound) return;
@@ -204,7 +205,8 @@ function isHopeless(answer: SessionAnswer<"deliver_sm">): boolean {
 }
 
 class Mailbox {
-  readonly queue = new Queue();
+  /** By their places: what comes back takes its old one. */
+  readonly queue = new PriorityQueue<Waiting>();
   receivers: Receiver[] = [];
   #turn = 0;
 
@@ -214,39 +216,5 @@ class Mailbox {
       if (receiver.room() > 0) return receiver;
     }
     return null;
-  }
-}
-
-/** First in, first out; what comes back takes its old place. */
-class Queue {
-  #items: Waiting[] = [];
-  #head = 0;
-
-  get size(): number {
-    return this.#items.length - this.#head;
-  }
-
-  put(waiting: Waiting): void {
-    const last = this.#items.at(-1);
-    if (last === undefined || this.size === 0 || last.place < waiting.place) {
-      this.#items.push(waiting);
-      return;
-    }
-    let at = this.#head;
-    while (this.#items[at]!.place < waiting.place) at++;
-    this.#items.splice(at, 0, waiting);
-  }
-
-  take(): Waiting | undefined {
-    if (this.size === 0) return undefined;
-    const first = this.#items[this.#head++];
-    if (this.#head === this.#items.length) this.#reset([]);
-    else if (this.#head > 1_000 && this.#head * 2 > this.#items.length) this.#reset(this.#items.slice(this.#head));
-    return first;
-  }
-
-  #reset(items: Waiting[]): void {
-    this.#items = items;
-    this.#head = 0;
   }
 }

@@ -21,7 +21,7 @@ import { SmppSession } from "../carriers/smpp/session/session.ts";
 import type { BindKind, BindName } from "../carriers/smpp/session/states.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { Timetable } from "../simulator/timetable.ts";
-import type { Receiver } from "./deliveries.ts";
+import type { Deliveries, Receiver } from "./deliveries.ts";
 import { type LostLength, statusOf } from "./faults.ts";
 import type { SmscNetwork, Taking } from "./network.ts";
 import type { Address, SubmitPdu, TakenPart } from "./part.ts";
@@ -37,9 +37,8 @@ export interface EsmeConnectionOptions {
   /** Who may bind; null for anyone. */
   readonly systemId: string | null;
   readonly password: string | null;
+  readonly deliveries: Deliveries;
   onBound(): void;
-  onReceiver(connection: EsmeConnection): void;
-  onRoom(connection: EsmeConnection): void;
   onClose(connection: EsmeConnection): void;
   onProblem(problem: SessionProblem): void;
 }
@@ -84,7 +83,7 @@ export class EsmeConnection implements Receiver {
   #isCut = false;
 
   constructor(socket: Socket, options: EsmeConnectionOptions) {
-    const { clock, network } = options;
+    const { clock, network, deliveries } = options;
     this.id = options.id;
     this.#options = options;
     this.#wire = new Wire(socket, clock, () => network.faults);
@@ -95,14 +94,17 @@ export class EsmeConnection implements Receiver {
       onBind: (pdu) => this.#decide(pdu),
       onBound: () => {
         options.onBound();
-        if (this.#kind !== "transmitter") options.onReceiver(this);
+        if (this.#kind !== "transmitter") deliveries.join(this);
       },
       onRequest: (pdu) => this.#answer(pdu),
-      onRoom: () => options.onRoom(this),
+      onRoom: () => deliveries.hasRoom(this),
       onStrayAnswer: (pdu) => {
         if (pdu.command === "unbind_resp") void this.session.close();
       },
-      onClose: () => options.onClose(this),
+      onClose: () => {
+        deliveries.leave(this);
+        options.onClose(this);
+      },
       onProblem: (problem) => options.onProblem(problem),
     });
   }

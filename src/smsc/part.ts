@@ -46,7 +46,7 @@ export interface TakenPart extends PartForHandset {
   readonly registeredDelivery: number;
   /** Null when there is no record to be kept. */
   readonly octets: Uint8Array | null;
-  /** The optional parameters that are not of the standard. */
+  /** The optional parameters that are the carriers' own, in their order. */
   readonly tlvs: readonly Tlv[];
   readonly place: Place | null;
   readonly takenAtMs: number;
@@ -61,24 +61,19 @@ export interface TakenPart extends PartForHandset {
 }
 
 /** What a phone got, in one line of the record. */
-export interface PartRecord {
-  readonly arrival: number;
+export interface PartRecord
+  extends Pick<
+    TakenPart,
+    "arrival" | "systemId" | "connection" | "place" | "tlvs" | "dataCoding" | "esmClass" | "registeredDelivery"
+  > {
   /** As in the answer to the submit. */
   readonly id: string;
-  readonly systemId: string;
-  readonly connection: number;
   readonly from: string;
   readonly to: string;
   /** Of this part alone. */
   readonly text: string;
-  readonly place: Place | null;
   /** With the user data header, where there is one. */
   readonly octets: Uint8Array;
-  /** The optional parameters that are the carriers' own, in their order. */
-  readonly tlvs: readonly Tlv[];
-  readonly dataCoding: number;
-  readonly esmClass: number;
-  readonly registeredDelivery: number;
   readonly atMs: number;
   /** "held" until its phone has said something. */
   readonly outcome: PartOutcome;

@@ -289,16 +289,12 @@ export class Smsc {
         clock: this.#clock,
         timetable: this.#timetable,
         network: this.#network,
+        deliveries: this.#deliveries,
         session: { ...SESSION, ...session },
         systemId,
         password,
         onBound: () => this.#room.settle(socket),
-        onReceiver: (connection) => this.#deliveries.join(connection),
-        onRoom: (connection) => this.#deliveries.hasRoom(connection),
-        onClose: (connection) => {
-          this.#connections.delete(connection);
-          this.#deliveries.leave(connection);
-        },
+        onClose: (connection) => this.#connections.delete(connection),
         onProblem: (problem) => onProblem?.(problem),
       }),
     );

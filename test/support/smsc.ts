@@ -73,7 +73,7 @@ export type Listening = Pick<Smsc, "port">;
 
 /** A session with the network that is not bound yet. */
 export async function connectTo(t: TestContext, smsc: Listening, options: CustomerOptions = {}): Promise<Customer> {
-  const connection = await connectSocket({ host: "127.0.0.1", port: smsc.port, timeoutMs: 60_000 }, systemClock);
+  const connection = await connectSocket({ place: `127.0.0.1:${smsc.port}`, timeoutMs: 60_000 }, systemClock);
   assert.ok(connection.kind === "connected");
   const delivered: Pdu<"deliver_sm">[] = [];
   const stray: Pdu[] = [];

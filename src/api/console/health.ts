@@ -5,7 +5,7 @@
 
 import type { CarrierFacts } from "../../carriers/facts.ts";
 import type { CalledBack } from "../../carriers/http/callbacks.ts";
-import type { Examined } from "../../doctor/checks.ts";
+import type { Examined } from "../../doctor/finding.ts";
 import { CheckWatch } from "../../doctor/watch.ts";
 import { type Clock, Interval } from "../../runtime/clock.ts";
 import { History } from "../../runtime/history.ts";

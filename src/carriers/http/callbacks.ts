@@ -5,6 +5,7 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import type { IncomingPart } from "../../message/incoming.ts";
 import type { Receipt } from "../../message/receipt.ts";
+import { onceEach } from "../../runtime/lazy.ts";
 import { Networks, parseNetworks } from "../../runtime/networks.ts";
 import { readData } from "./calls.ts";
 import type { CallbackCheck, Description } from "./description.ts";
@@ -46,23 +47,17 @@ interface Door {
   readonly secret: string | undefined;
 }
 
-const doors = new WeakMap<HttpProfile, Door>();
-
-function doorOf(profile: HttpProfile): Door {
-  const known = doors.get(profile);
-  if (known !== undefined) return known;
+const doorOf = onceEach(new WeakMap<HttpProfile, Door>(), (profile) => {
   const values = carrierValues(profile);
   const { check } = describe(profile).description;
   const { callbackNetworks } = profile;
-  const made: Door = {
+  return {
     token: tokenOf(profile),
     networks: callbackNetworks === undefined ? null : new Networks(parseNetworks(callbackNetworks.join(",")) ?? []),
     values,
     secret: check === undefined ? undefined : fillText(check.secret, values),
   };
-  doors.set(profile, made);
-  return made;
-}
+});
 
 function tokenOf({ id, callbackSecret, password, apiKey }: HttpProfile): string | null {
   const secret = callbackSecret ?? password ?? apiKey;

@@ -8,11 +8,13 @@
 import { HttpTransport, type Transport } from "../../http/transport.ts";
 import type { IncomingPart } from "../../message/incoming.ts";
 import type { Clock, Timer } from "../../runtime/clock.ts";
+import { given } from "../../runtime/given.ts";
 import { type Log, LogLimiter } from "../../runtime/log.ts";
 import { encodeBody, isOctets } from "../../sms/body.ts";
 import { errorByName } from "../../sms/errors.ts";
 import type { ConnectionFacts, LinkFacts } from "../facts.ts";
 import { CarrierPace } from "../pace/carrier-pace.ts";
+import { SentLog } from "../pace/sent-log.ts";
 import type { Carrier, OutgoingMessage, OutstandingPart, PartToSubmit, ReceiptListener, Submission } from "../port.ts";
 import { type ReadAnswer, readSubmission } from "./answer.ts";
 import { type Called, Calls } from "./calls.ts";
@@ -42,7 +44,6 @@ const NOT_BINARY = errorByName("EC_INVALID_PDU_FORMAT").id;
 /** After a connection that could not be made, so long at first, then twice as long each time. */
 const MIN_DOWN_MS = 1_000;
 const MAX_DOWN_MS = 60_000;
-const MIN_WAKE_MS = 1;
 const ANSWER_SECONDS = 30;
 const CONNECT_MS = 10_000;
 /** Octets of an answer: a page of a thousand receipts has some hundred thousand. */
@@ -76,10 +77,7 @@ export class HttpCarrier implements Carrier {
   #underWay = 0;
   #downMs = 0;
   #downTimer: Timer | null = null;
-  #paceTimer: Timer | null = null;
   #isStopped = false;
-  #throttled = 0;
-  #throttledAtMs: number | null = null;
   #sinceMs: number;
   #problem: { readonly says: string; readonly atMs: number } | null = null;
   readonly #settled: (() => void)[] = [];
@@ -97,7 +95,8 @@ export class HttpCarrier implements Carrier {
     this.#requests = profile.window ?? WINDOW;
     this.#most = description.send?.many?.most ?? 1;
     this.window = this.#requests * this.#most;
-    this.#pace = new CarrierPace(partsPerSecond ?? Number.POSITIVE_INFINITY, parts.clock);
+    const limit = partsPerSecond ?? Number.POSITIVE_INFINITY;
+    this.#pace = new CarrierPace(limit, parts.clock, new SentLog(), () => this.#changed());
     this.#limiter = new LogLimiter(parts.clock);
     this.#sinceMs = parts.clock.now();
     this.#transport = parts.transport ?? transportOf(profile, parts.clock);
@@ -134,7 +133,7 @@ export class HttpCarrier implements Carrier {
     if (!this.isUp()) return 0;
     const free = (this.#requests - this.#underWay) * this.#most - this.#gathered.length;
     const byPace = this.#pace.room();
-    if (byPace === 0 && free > 0) this.#wakeWhenPaced();
+    if (byPace === 0 && free > 0) this.#pace.wake();
     return Math.max(0, Math.min(free, byPace));
   }
 
@@ -254,12 +253,7 @@ export class HttpCarrier implements Carrier {
     if (submission.kind === "accepted")
       for (const id of [submission.carrierMessageId, ...(submission.others ?? [])])
         this.#eachPoller?.await(id, message.expiresAtMs + RECEIPT_WAIT_MS);
-    const isThrottled = submission.kind === "later" && submission.status !== undefined;
-    if (isThrottled) {
-      this.#throttled++;
-      this.#throttledAtMs = this.#parts.clock.monotonic();
-    }
-    this.#pace.answered(stamp, isThrottled);
+    this.#pace.answered(stamp, submission.kind === "later" && submission.status !== undefined);
     return submission;
   }
 
@@ -312,17 +306,7 @@ export class HttpCarrier implements Carrier {
     for (const listener of this.#changeListeners) listener();
   }
 
-  #wakeWhenPaced(): void {
-    if (this.#paceTimer !== null) return;
-    this.#paceTimer = this.#parts.clock.after(Math.max(this.#pace.waitMs(), MIN_WAKE_MS), () => {
-      this.#paceTimer = null;
-      this.#changed();
-    });
-  }
-
   connections(): ConnectionFacts {
-    const { clock } = this.#parts;
-    const throttledAgoMs = this.#throttledAtMs === null ? null : clock.monotonic() - this.#throttledAtMs;
     const link: LinkFacts = {
       kind: "http",
       host: new URL(this.#url).host,
@@ -334,7 +318,7 @@ export class HttpCarrier implements Carrier {
       nextTryMs: this.#downTimer === null ? null : this.#sinceMs + this.#downMs,
       inFlight: this.#underWay,
     };
-    return { links: [link], ...this.#pace.facts, throttled: this.#throttled, throttledAgoMs };
+    return { links: [link], ...this.#pace.facts };
   }
 
   async start(): Promise<void> {
@@ -345,7 +329,7 @@ export class HttpCarrier implements Carrier {
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#downTimer?.cancel();
-    this.#paceTimer?.cancel();
+    this.#pace.rest();
     for (const { resolve } of this.#gathered.splice(0)) resolve({ kind: "later", retryAfterMs: RETRY_MS });
     await Promise.all(this.#pollers.map((poller) => poller.stop()));
     if (this.#underWay > 0) await new Promise<void>((resolve) => this.#settled.push(resolve));
@@ -370,8 +354,7 @@ export function transportOf(
       answerLimitBytes: MAX_ANSWER,
       excerptBytes: MAX_ANSWER,
     },
-    ...(proxy === undefined ? {} : { proxy }),
-    ...(tlsCaPem === undefined ? {} : { authority: tlsCaPem }),
+    ...given({ proxy, authority: tlsCaPem }),
   });
 }
 

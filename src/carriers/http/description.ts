@@ -2,12 +2,10 @@
  * How a provider's HTTP API is spoken, as data: what is sent, how an answer reads, and how receipts and messages from phones come. A preset is one such
  * description; a catalogue may have its own. Nothing in it is code: templates have places for values (template.ts), and answers are read by paths (paths.ts).
  */
-import { type Static, Type } from "../../runtime/type.ts";
+import { oneOf, type Static, Type } from "../../runtime/type.ts";
 import type { JsonTemplate } from "./template.ts";
 
 const strict = { additionalProperties: false };
-const OneOf = <const Words extends readonly string[]>(words: Words) =>
-  Type.Unsafe<Words[number]>({ type: "string", enum: words });
 const Text = (maxLength: number) => Type.String({ minLength: 1, maxLength });
 const Template = Text(2_000);
 /** Names separated by dots, `messages.0.id`; empty for the whole. */
@@ -22,7 +20,7 @@ const Json = Type.Unsafe<JsonTemplate>({ type: "object", additionalProperties: t
 /** How we prove who we are, with every request. */
 export const AuthDescription = Type.Object(
   {
-    kind: OneOf(["basic", "bearer", "header", "query", "hmac", "oauth2"]),
+    kind: oneOf(["basic", "bearer", "header", "query", "hmac", "oauth2"]),
     /** basic, and the client's id of oauth2. */
     username: Type.Optional(Template),
     /** The password, the token, the key, or the client's secret. */
@@ -31,8 +29,8 @@ export const AuthDescription = Type.Object(
     name: Type.Optional(Text(100)),
     /** hmac: over what, with the places {method}, {path}, {body} and {timestamp}; sha256 in hex unless said. */
     over: Type.Optional(Template),
-    algorithm: Type.Optional(OneOf(["sha1", "sha256", "sha512"])),
-    encoding: Type.Optional(OneOf(["hex", "base64"])),
+    algorithm: Type.Optional(oneOf(["sha1", "sha256", "sha512"])),
+    encoding: Type.Optional(oneOf(["hex", "base64"])),
     /** hmac: the header that has the time, in seconds. */
     timestampName: Type.Optional(Text(100)),
     /** oauth2: where tokens are had, by client credentials; a path of the carrier's URL, or a URL. */
@@ -43,7 +41,7 @@ export const AuthDescription = Type.Object(
 );
 
 const request = {
-  method: Type.Optional(OneOf(["POST", "PUT", "GET"])),
+  method: Type.Optional(oneOf(["POST", "PUT", "GET"])),
   /** Behind the carrier's URL. */
   path: Type.String({ maxLength: 2_000 }),
   query: Type.Optional(Templates),
@@ -60,7 +58,7 @@ const AnswerRule = Type.Object(
     status: Type.Optional(Type.String({ pattern: "^[1-5]([0-9][0-9]|xx)$" })),
     where: Type.Optional(Conditions),
     /** later: nothing goes to it for a while. not now: this message alone is tried again. */
-    is: OneOf(["accepted", "later", "not now", "refused", "unknown"]),
+    is: oneOf(["accepted", "later", "not now", "refused", "unknown"]),
     /** An error of ours by name, of what is refused. */
     error: Type.Optional(Text(64)),
   },
@@ -101,13 +99,13 @@ const Send = Type.Object(
 /** How we know that a callback is the provider's, beside the secret in its address. */
 const CallbackCheck = Type.Object(
   {
-    kind: OneOf(["hmac", "basic", "header"]),
+    kind: oneOf(["hmac", "basic", "header"]),
     /** The header that has the signature, or the word; for a parameter of the body or the query, "?name". */
     name: Type.Optional(Text(100)),
     secret: Template,
     username: Type.Optional(Template),
-    algorithm: Type.Optional(OneOf(["md5", "sha1", "sha256", "sha512"])),
-    encoding: Type.Optional(OneOf(["hex", "base64"])),
+    algorithm: Type.Optional(oneOf(["md5", "sha1", "sha256", "sha512"])),
+    encoding: Type.Optional(oneOf(["hex", "base64"])),
     /** What is signed: {url}, {body}, {fields} (names and values in order), {pairs} ("&name=value" in order), and {header:Name}. */
     over: Type.Optional(Type.String({ maxLength: 500 })),
   },
@@ -164,7 +162,7 @@ const Receipts = Type.Object(
     network: Type.Optional(Path),
     status: Path,
     /** The provider's word for a state, and what it is here. A word that is not named is read as held. */
-    outcomes: Type.Record(Type.String(), OneOf(["held", "delivered", "undeliverable", "rejected", "expired", "lost"])),
+    outcomes: Type.Record(Type.String(), oneOf(["held", "delivered", "undeliverable", "rejected", "expired", "lost"])),
     code: Type.Optional(Path),
     errors: Type.Optional(Names),
   },
@@ -209,7 +207,7 @@ export const describing = {
   /** The least and the most that the provider takes of a value, such as validSeconds. */
   bounds: Type.Optional(Type.Record(Type.String(), Type.Array(Type.Number(), { minItems: 2, maxItems: 2 }))),
   /** Who cuts a long text: the provider, or we. Default "provider". */
-  cutBy: Type.Optional(OneOf(["provider", "us"])),
+  cutBy: Type.Optional(oneOf(["provider", "us"])),
   /** Sending the same message again, with the same key, is not a second message. Default false. */
   repeatable: Type.Optional(Type.Boolean()),
 } as const;

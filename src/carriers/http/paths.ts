@@ -1,17 +1,12 @@
 /** What stands at a path of an answer: `messages.0.status.name`. Only what the data has itself is read, never what an object inherits. */
 
 import { boundedCache } from "../../runtime/cache.ts";
+import { onceEach } from "../../runtime/lazy.ts";
 
 /** Paths come from descriptions, so there are few, and each is walked with every answer. */
-const known = boundedCache<string, readonly string[]>(2_000);
-
-function stepsOf(path: string): readonly string[] {
-  const steps = known.get(path);
-  if (steps !== undefined) return steps;
-  const made = path === "" ? [] : path.split(".");
-  known.set(path, made);
-  return made;
-}
+const stepsOf = onceEach(boundedCache<string, readonly string[]>(2_000), (path) =>
+  path === "" ? [] : path.split("."),
+);
 
 /** Undefined where there is nothing. An empty path is the whole. */
 function valueAt(data: unknown, path: string): unknown {

@@ -1,12 +1,10 @@
 /** The profile of a carrier over HTTP: which provider, as whom, and how fast. How the provider is spoken to comes from its preset, or stands here too. */
-import { type Static, Type } from "../../runtime/type.ts";
+import { oneOf, type Static, Type } from "../../runtime/type.ts";
 import { describing } from "./description.ts";
 
 export const PRESETS = ["heliograph", "twilio", "vonage", "sinch", "plivo", "android", "webhook"] as const;
 export type PresetName = (typeof PRESETS)[number];
 
-const OneOf = <const Words extends readonly string[]>(words: Words) =>
-  Type.Unsafe<Words[number]>({ type: "string", enum: words });
 /** Anything but the word that stands for a secret that is kept (KEEP in admin/items.ts). */
 const Secret = Type.Optional(Type.String({ minLength: 1, maxLength: 4_096, pattern: "^(?!\\(unchanged\\)$)" }));
 /** Without a name and a password: secrets have fields of their own, and are sealed there. */
@@ -19,7 +17,7 @@ export const HttpCarrierProfile = Type.Object(
     /** The rate plan that has what the provider asks for a part; no plan unless given, and then it is not compared. */
     ratePlan: Type.Optional(Type.String({ pattern: "^[A-Za-z0-9_.-]{1,64}$" })),
     /** The provider's API as it is known here. Without one `send` says how to speak to it. */
-    preset: Type.Optional(OneOf(PRESETS)),
+    preset: Type.Optional(oneOf(PRESETS)),
     /** Where the API is; presets of providers with one address know it. */
     url: Type.Optional(Url),
     /** As whom: what the provider calls the account, and its secrets. Templates have them as {username}, {password}, {apiKey}, {callbackSecret}. */
@@ -39,7 +37,7 @@ export const HttpCarrierProfile = Type.Object(
     /** How often a provider that cannot call us is asked; the preset says unless given. */
     pollSeconds: Type.Optional(Type.Integer({ minimum: 1, maximum: 86_400 })),
     /** A message whose answer never came: send it again, at most three times, or wait for a receipt. "resend" where a repeat is no second message, else "hold". */
-    unknownOutcome: Type.Optional(OneOf(["resend", "hold"])),
+    unknownOutcome: Type.Optional(oneOf(["resend", "hold"])),
     /** An HTTP proxy that the requests go through. */
     proxy: Type.Optional(Url),
     /** Certificate authorities in PEM, in place of the system's. */

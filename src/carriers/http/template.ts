@@ -5,6 +5,7 @@
  */
 
 import { boundedCache } from "../../runtime/cache.ts";
+import { onceEach } from "../../runtime/lazy.ts";
 
 export type TemplateValue = string | number | boolean;
 
@@ -37,11 +38,7 @@ interface Read {
 }
 
 /** Each template is read once, and filled with every message. */
-const read = boundedCache<string, Read>(2_000);
-
-function readTemplate(template: string): Read {
-  const known = read.get(template);
-  if (known !== undefined) return known;
+const readTemplate = onceEach(boundedCache<string, Read>(2_000), (template) => {
   const pieces: (string | Place)[] = [];
   let end = 0;
   for (const match of template.matchAll(PLACE)) {
@@ -53,10 +50,8 @@ function readTemplate(template: string): Read {
   if (end < template.length) pieces.push(template.slice(end));
   const [first] = pieces;
   const isAlone = pieces.length === 1 && typeof first === "object" && first.one === undefined;
-  const made = { pieces, alone: isAlone ? first.name : undefined };
-  read.set(template, made);
-  return made;
-}
+  return { pieces, alone: isAlone ? first.name : undefined };
+});
 
 /** The names that a template has places for. */
 export function namesIn(template: JsonTemplate): string[] {

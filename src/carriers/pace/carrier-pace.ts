@@ -9,7 +9,8 @@
  * The carrier has a clock and a network of its own: what we send over a second may reach it in a little less. So the second is looked at
  * as if it were a fiftieth longer. A limit of less than one a second, as a node's share of a slow carrier may be, is one in so many seconds.
  */
-import type { Clock } from "../../runtime/clock.ts";
+import type { Clock, Timer } from "../../runtime/clock.ts";
+import type { ConnectionFacts } from "../facts.ts";
 import { Congestion } from "./congestion.ts";
 import { RateFinder } from "./rate-finder.ts";
 import { SentLog } from "./sent-log.ts";
@@ -21,6 +22,8 @@ const BURST_PARTS = 20;
 const BURST_SECONDS = 0.02;
 /** A carrier that has throttled gets fewer at once: one, and what goes in so much of a second, by which timers may be late. */
 const FOUND_BURST_SECONDS = 0.01;
+/** There may be room by the time that it is asked how long that will take. */
+const MIN_WAKE_MS = 1;
 /** Of times that are sums of fractions. */
 const ROUNDING = 1e-6;
 
@@ -29,6 +32,11 @@ export class CarrierPace {
   readonly #finder: RateFinder;
   readonly #congestion: Congestion;
   readonly #log: SentLog;
+  readonly #onRoom: () => void;
+  #timer: Timer | null = null;
+  /** Answers that the carrier is sent too much, and when the last of them came, on the monotonic clock. */
+  #throttled = 0;
+  #throttledAtMs: number | null = null;
   /** Parts a second that the profile allows; infinite where it has no limit. */
   #limit = Number.POSITIVE_INFINITY;
   /** The same as so many parts in so long. */
@@ -37,10 +45,11 @@ export class CarrierPace {
   /** When the last part would have gone, had all gone evenly. */
   #evenMs = Number.NEGATIVE_INFINITY;
 
-  /** `log` has what went before over the same carrier, where something did. */
-  constructor(limit: number, clock: Clock, log = new SentLog()) {
+  /** `log` has what went before over the same carrier, where something did. `onRoom` is told what `wake` was asked for. */
+  constructor(limit: number, clock: Clock, log = new SentLog(), onRoom: () => void = () => undefined) {
     this.#clock = clock;
     this.#log = log;
+    this.#onRoom = onRoom;
     this.#finder = new RateFinder(clock);
     this.#congestion = new Congestion(clock);
     this.limit = limit;
@@ -53,15 +62,10 @@ export class CarrierPace {
     this.#spanMs = (SECOND_MS * MARGIN) / Math.min(1, limit);
   }
 
-  /** Parts a second, at this moment. */
-  get current(): number {
-    return Math.min(this.#limit, this.#found);
-  }
-
-  /** What the profile allows, and what the carrier was found to take; null where nothing limits. */
-  get facts(): { readonly paceLimit: number | null; readonly paceFound: number | null } {
+  get facts(): Omit<ConnectionFacts, "links"> {
     const known = (rate: number): number | null => (Number.isFinite(rate) ? Math.round(rate * 10) / 10 : null);
-    return { paceLimit: known(this.#limit), paceFound: known(this.#found) };
+    const throttledAgoMs = this.#throttledAtMs === null ? null : this.#clock.monotonic() - this.#throttledAtMs;
+    return { paceLimit: known(this.#limit), paceFound: known(this.#found), throttled: this.#throttled, throttledAgoMs };
   }
 
   /** What the carrier takes, as far as that is known. */
@@ -94,6 +98,20 @@ export class CarrierPace {
       this.#limit !== Number.POSITIVE_INFINITY && this.#log.countAfter(nowMs - this.#spanMs) >= this.#inSpan;
     const agedMs = isFull ? (this.#log.timeOfNewest(this.#inSpan) ?? nowMs) + this.#spanMs : nowMs;
     return Math.max(1, Math.ceil(Math.max(agedMs, this.#evenMs + this.#eachMs) - nowMs));
+  }
+
+  /** Tells when there is room again; who asks meanwhile is told with it. */
+  wake(): void {
+    this.#timer ??= this.#clock.after(Math.max(this.waitMs(), MIN_WAKE_MS), () => {
+      this.#timer = null;
+      this.#onRoom();
+    });
+  }
+
+  /** Nobody waits for it any more. */
+  rest(): void {
+    this.#timer?.cancel();
+    this.#timer = null;
   }
 
   /** When the last part would have gone, but no longer ago than what may go at once takes. */
@@ -130,6 +148,10 @@ export class CarrierPace {
 
   /** The carrier has answered a part that was sent with this stamp. */
   answered(stamp: number, isThrottled: boolean): void {
+    if (isThrottled) {
+      this.#throttled++;
+      this.#throttledAtMs = this.#clock.monotonic();
+    }
     this.#finder.answered(stamp, isThrottled);
   }
 

@@ -13,7 +13,7 @@ type TlsProfile = Pick<SmppProfile, "tlsCa" | "tlsCaPem" | "tlsName">;
 export async function tlsOf({ tlsCa, tlsCaPem, tlsName }: TlsProfile): Promise<TlsSettings> {
   const ca = tlsCaPem ?? (tlsCa === undefined ? undefined : await readSmallFile(tlsCa));
   return {
-    ...(ca === undefined ? { context: machineAuthorities().context } : { ca }),
+    context: ca === undefined ? machineAuthorities().context : contextOf([ca]),
     ...(tlsName === undefined ? {} : { serverName: tlsName }),
   };
 }

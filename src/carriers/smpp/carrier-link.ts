@@ -19,7 +19,7 @@ import { BindTries } from "./bind-tries.ts";
 import type { Pdu, PduDraft } from "./codec/pdu.ts";
 import { statusName } from "./codec/statuses.ts";
 import { endedWords, unreachedWords } from "./link-words.ts";
-import { toldProblem } from "./problems.ts";
+import { type SmppCounts, toldProblem } from "./problems.ts";
 import type { SmppProfile } from "./profile.ts";
 import { hostPatienceMs, LASTING_MS, retryWaitMs } from "./retry-wait.ts";
 import { connectSocket } from "./session/connect.ts";
@@ -37,16 +37,11 @@ export interface LinkParts {
   readonly lease: Lease;
   /** The carrier's: a bound on the lines that it can cause. */
   readonly limiter: LogLimiter;
-  /** The carrier sent something that cannot be read, or that we could not deal with. */
-  readonly onProblem: () => void;
-  /** The carrier sent something that is wrong by an octet, and was read all the same. */
-  readonly onMended: () => void;
+  readonly counts: SmppCounts;
   /** `mayWait`: the carrier sends more although this is not answered. */
   readonly onRequest: (pdu: Pdu<MessageRequestName>, mayWait: boolean) => Reply | Promise<Reply>;
-  readonly onUnreadable: NonNullable<SessionHandlers["onUnreadable"]>;
-  /** As the session tells it: a submit was taken in, and so many were written. */
-  readonly onSubmit: () => void;
-  readonly onWritten: (submits: number) => void;
+  /** What the session tells is told as it is. */
+  readonly handlers: Pick<SessionHandlers, "onUnreadable" | "onSubmit" | "onWritten">;
   /** It was bound, was lost, or has room again. */
   readonly onChange: () => void;
 }
@@ -236,11 +231,10 @@ export class CarrierLink {
   /** Connects and binds; null where that fails, which is noted unless it was given up. */
   async #bind(place: string, givenUp: AbortSignal): Promise<SmppSession | null> {
     const { profile, clock } = this.#parts;
-    const { host, port } = readHost(place);
-    const target = { host, port, timeoutMs: CONNECT_TIMEOUT_MS, signal: givenUp };
     try {
       const tls = profile.tls === true ? { tls: await tlsOf(profile) } : {};
-      const connection = await connectSocket({ ...target, ...tls }, clock);
+      const target = { place, timeoutMs: CONNECT_TIMEOUT_MS, signal: givenUp, ...tls };
+      const connection = await connectSocket(target, clock);
       if (connection.kind === "failed") {
         if (!givenUp.aborted) this.#failed(place, connection.error.message, null, unreachedWords(connection.error));
         return null;
@@ -271,7 +265,7 @@ export class CarrierLink {
   }
 
   #sessionOn(socket: Socket, host: string): SmppSession {
-    const { profile, clock, log, limiter, onProblem, onMended } = this.#parts;
+    const { profile, clock, log, limiter, counts } = this.#parts;
     let isNoted = false;
     /** It has had so many requests without an answer at a time: while there are fewer it does not wait for ours. */
     let mostUnanswered = 0;
@@ -290,18 +284,16 @@ export class CarrierLink {
         mostUnanswered = Math.max(mostUnanswered, unanswered);
         return this.#parts.onRequest(pdu, mayWait);
       },
-      onUnreadable: this.#parts.onUnreadable,
+      ...this.#parts.handlers,
       onRoom: this.#parts.onChange,
-      onSubmit: this.#parts.onSubmit,
-      onWritten: this.#parts.onWritten,
       mayAsk: () => this.#parts.lease.holds(),
       onProblem: (problem) => {
-        if (problem.kind !== "unencodable") onProblem();
+        if (problem.kind !== "unencodable") counts.problems++;
         const { says, facts } = toldProblem(problem);
         limiter.write(problem.kind, (more) => log.warn({ carrier: profile.id, host, ...facts, ...more }, says));
       },
       onMended: ({ command, sequence }, how) => {
-        onMended();
+        counts.mended++;
         // Whoever does it once does it always: one line is enough for a connection.
         if (isNoted) return;
         isNoted = true;
@@ -383,10 +375,4 @@ export class CarrierLink {
       });
     }
   }
-}
-
-/** "host:port", the host of IPv6 in brackets. */
-function readHost(place: string): { host: string; port: number } {
-  const colon = place.lastIndexOf(":");
-  return { host: place.slice(0, colon).replace(/^\[|\]$/g, ""), port: Number(place.slice(colon + 1)) };
 }

@@ -7,7 +7,7 @@
 import type { IncomingPart } from "../../message/incoming.ts";
 import { type Receipt, unknownId } from "../../message/receipt.ts";
 import type { Lease } from "../../node/lease.ts";
-import type { Clock, Timer } from "../../runtime/clock.ts";
+import type { Clock } from "../../runtime/clock.ts";
 import { type Log, LogLimiter } from "../../runtime/log.ts";
 import type { Random } from "../../runtime/random.ts";
 import { errorByName } from "../../sms/errors.ts";
@@ -25,6 +25,7 @@ import { meaningOf } from "./command-status.ts";
 import { type Delivered, readDelivered } from "./incoming.ts";
 import { idInAnswer } from "./message-id.ts";
 import { partsOf, submitOf } from "./outgoing.ts";
+import type { SmppCounts } from "./problems.ts";
 import type { SmppProfile } from "./profile.ts";
 import type { MessageRequestName, Reply, SessionAnswer, Unreadable } from "./session/contract.ts";
 
@@ -39,18 +40,7 @@ export interface SmppCarrierParts {
   readonly sentLogs?: Map<string, SentLog>;
 }
 
-export interface SmppCounts {
-  /** Ids in answers to submits under which no part can be kept. */
-  unusableIds: number;
-  /** PDUs that could not be read, or not be dealt with. */
-  problems: number;
-  /** Requests that were wrong by an octet, and were read all the same. */
-  mended: number;
-}
-
 const NO_CONNECTION_MS = 1_000;
-/** There may be room by the time that it is asked how long that will take. */
-const MIN_WAKE_MS = 1;
 /** Of a message that is put off for the first time; each further time it is twice as long. */
 const PUT_OFF_MS = 1_000;
 const INVALID_COMMAND = 0x03;
@@ -65,6 +55,7 @@ export class SmppCarrier implements Carrier {
   readonly unknownPolicy;
   readonly #profile: SmppProfile;
   readonly #parts: SmppCarrierParts;
+  readonly #counts: SmppCounts;
   readonly #binds: number;
   /** Those of each slot that is ours. */
   readonly #bySlot = new Map<number, readonly CarrierLink[]>();
@@ -73,14 +64,9 @@ export class SmppCarrier implements Carrier {
   readonly #pace: CarrierPace;
   readonly #busyPhones: BusyPhones;
   readonly #limiter: LogLimiter;
-  #paceTimer: Timer | null = null;
   /** Parts of messages that were begun, and wait for the pace: of one long message at most, for while there are any there is no room for others. */
   readonly #queue: { readonly part: PartToSubmit; readonly resolve: (submission: Submission) => void }[] = [];
   #isStopped = false;
-  /** Answers that it is sent too much. */
-  #throttled = 0;
-  /** When the last of them came, on the monotonic clock. */
-  #throttledAtMs: number | null = null;
   /** The last part that was a whole message: many of a request's messages have the same text, and need not be encoded again. */
   #lastAlone: PartToSubmit | null = null;
   readonly #changeListeners: (() => void)[] = [];
@@ -93,9 +79,11 @@ export class SmppCarrier implements Carrier {
     this.unknownPolicy = profile.unknownOutcome ?? "resend";
     this.#profile = profile;
     this.#parts = parts;
+    this.#counts = parts.counts ?? { unusableIds: 0, problems: 0, mended: 0 };
     const sentLog = parts.sentLogs?.get(profile.id) ?? new SentLog();
     parts.sentLogs?.set(profile.id, sentLog);
-    this.#pace = new CarrierPace(profile.partsPerSecond ?? Number.POSITIVE_INFINITY, parts.clock, sentLog);
+    const limit = profile.partsPerSecond ?? Number.POSITIVE_INFINITY;
+    this.#pace = new CarrierPace(limit, parts.clock, sentLog, () => this.#changed());
     this.#busyPhones = new BusyPhones(parts.clock);
     this.#limiter = new LogLimiter(parts.clock);
     this.#binds = profile.binds ?? 1;
@@ -120,18 +108,15 @@ export class SmppCarrier implements Carrier {
             profile: this.#profile,
             kind,
             ...this.#parts,
+            counts: this.#counts,
             limiter: this.#limiter,
             onRequest: (pdu, mayWait) => this.#answer(pdu, mayWait),
-            onUnreadable: (request) => this.#keepUnreadable(request),
-            onProblem: () => {
-              if (this.#parts.counts !== undefined) this.#parts.counts.problems++;
-            },
-            onMended: () => {
-              if (this.#parts.counts !== undefined) this.#parts.counts.mended++;
-            },
-            onSubmit: () => this.#pace.gathered(),
-            onWritten: (submits) => this.#pace.written(submits),
             onChange: () => this.#changed(),
+            handlers: {
+              onUnreadable: (request) => this.#keepUnreadable(request),
+              onSubmit: () => this.#pace.gathered(),
+              onWritten: (submits) => this.#pace.written(submits),
+            },
           }),
       );
       this.#bySlot.set(slot, links);
@@ -141,8 +126,7 @@ export class SmppCarrier implements Carrier {
     if (this.#bySlot.size === 0) return;
     this.#pace.limit = (partsPerSecond * this.#bySlot.size) / this.#binds;
     // Whoever waits for the pace waits for another one now.
-    this.#paceTimer?.cancel();
-    this.#paceTimer = null;
+    this.#pace.rest();
     this.#changed();
   }
 
@@ -160,7 +144,7 @@ export class SmppCarrier implements Carrier {
     for (const link of this.#links) onLinks += link.room;
     if (onLinks === 0) return 0;
     const byPace = this.#pace.room();
-    if (byPace === 0) this.#wakeWhenPaced();
+    if (byPace === 0) this.#pace.wake();
     return Math.min(onLinks, byPace);
   }
 
@@ -179,7 +163,7 @@ export class SmppCarrier implements Carrier {
     // The last parts of a long message, whose first have used up the pace: they follow as it allows, and need not wait for an answer.
     return new Promise((resolve) => {
       this.#queue.push({ part, resolve });
-      this.#wakeWhenPaced();
+      this.#pace.wake();
     });
   }
 
@@ -201,7 +185,7 @@ export class SmppCarrier implements Carrier {
       void (canSend ? this.#send(part) : later(NO_CONNECTION_MS)).then(resolve);
     }
     // In a window that is full the next answer makes room.
-    if (this.#queue.length > 0 && this.#hasRoom) this.#wakeWhenPaced();
+    if (this.#queue.length > 0 && this.#hasRoom) this.#pace.wake();
   }
 
   get #hasRoom(): boolean {
@@ -229,12 +213,7 @@ export class SmppCarrier implements Carrier {
     const meaning = meaningOf(pdu.status);
     this.#pace.congested(readTlv(pdu.tlvs, "congestion_state") ?? 0);
     const isBusy = meaning.kind === "later" && this.#busyPhones.isCarriers(message.to);
-    const isThrottled = meaning.kind === "throttled" || isBusy;
-    if (isThrottled) {
-      this.#throttled++;
-      this.#throttledAtMs = this.#parts.clock.monotonic();
-    }
-    this.#pace.answered(stamp, isThrottled);
+    this.#pace.answered(stamp, meaning.kind === "throttled" || isBusy);
     if (pdu.status === 0 && pdu.command === "submit_sm_resp") {
       this.#busyPhones.taken();
       const id = idInAnswer(pdu.messageId, this.#profile.receiptIds ?? "same");
@@ -251,10 +230,12 @@ export class SmppCarrier implements Carrier {
   }
 
   #unusableId(length: number): void {
-    const { counts, log } = this.#parts;
-    if (counts !== undefined) counts.unusableIds++;
+    this.#counts.unusableIds++;
     this.#limiter.write("unusable id", (more) =>
-      log.warn({ carrier: this.id, length, ...more }, "the carrier gave a message an id that cannot be used"),
+      this.#parts.log.warn(
+        { carrier: this.id, length, ...more },
+        "the carrier gave a message an id that cannot be used",
+      ),
     );
   }
 
@@ -304,18 +285,8 @@ export class SmppCarrier implements Carrier {
     for (const listener of this.#changeListeners) listener();
   }
 
-  #wakeWhenPaced(): void {
-    if (this.#paceTimer !== null) return;
-    this.#paceTimer = this.#parts.clock.after(Math.max(this.#pace.waitMs(), MIN_WAKE_MS), () => {
-      this.#paceTimer = null;
-      this.#changed();
-    });
-  }
-
   connections(): ConnectionFacts {
-    const throttledAgoMs = this.#throttledAtMs === null ? null : this.#parts.clock.monotonic() - this.#throttledAtMs;
-    const links = this.#links.map((link) => link.facts);
-    return { links, ...this.#pace.facts, throttled: this.#throttled, throttledAgoMs };
+    return { links: this.#links.map((link) => link.facts), ...this.#pace.facts };
   }
 
   connectNow(): void {
@@ -330,8 +301,8 @@ export class SmppCarrier implements Carrier {
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#sendQueued();
-    this.#paceTimer?.cancel();
     await Promise.all(this.#links.map((link) => link.stop()));
+    this.#pace.rest();
   }
 }
 

@@ -5,6 +5,16 @@
 import { commandOf } from "./codec/commands.ts";
 import type { SessionProblem } from "./session/contract.ts";
 
+/** What is wrong with what carriers send, counted. */
+export interface SmppCounts {
+  /** Ids in answers to submits under which no part can be kept. */
+  unusableIds: number;
+  /** PDUs that could not be read, or not be dealt with. */
+  problems: number;
+  /** Requests that were wrong by an octet, and were read all the same. */
+  mended: number;
+}
+
 export interface ToldProblem {
   readonly says: string;
   readonly facts: Readonly<Record<string, string | number>>;

@@ -1,10 +1,8 @@
 /** The profile of an SMPP carrier: everything in which carriers differ, as data. Each field with what it means and its default. */
 import { patternOf } from "../../runtime/schema-faults.ts";
-import { type Static, Type } from "../../runtime/type.ts";
+import { oneOf, type Static, Type } from "../../runtime/type.ts";
 import { MISSING_LETTERS, NAME_ALPHABETS, TEXT_ALPHABETS } from "../../sms/writing.ts";
 
-const OneOf = <const Words extends readonly string[]>(words: Words) =>
-  Type.Unsafe<Words[number]>({ type: "string", enum: words });
 /** What fits a C-octet string: an octet a character, and none of them 0. */
 const OctetString = (maxLength: number) => Type.String({ maxLength, pattern: "^[\\x01-\\xff]*$" });
 export const OCTETS_PATTERN = patternOf(OctetString(1));
@@ -49,7 +47,7 @@ export const SmppCarrierProfile = Type.Object(
     password: OctetString(8),
     systemType: Type.Optional(OctetString(12)),
     /** One connection for both ways, or one for each. Default "transceiver". */
-    bind: Type.Optional(OneOf(["transceiver", "transmitter and receiver"])),
+    bind: Type.Optional(oneOf(["transceiver", "transmitter and receiver"])),
     /** Connections at a time. Default 1. */
     binds: Type.Optional(Type.Integer({ minimum: 1, maximum: 100 })),
     /** Unanswered submits on one connection. Default 10. */
@@ -70,39 +68,39 @@ export const SmppCarrierProfile = Type.Object(
     shortCodeType: Type.Optional(AddressType),
     nameType: Type.Optional(AddressType),
     /** What the carrier takes data_coding 0 for. Default "gsm", one septet an octet. */
-    alphabet: Type.Optional(OneOf(TEXT_ALPHABETS)),
+    alphabet: Type.Optional(oneOf(TEXT_ALPHABETS)),
     /** What becomes of a GSM text with letters that this alphabet lacks: written with those that it has, or in UCS-2. Default "transliterate". */
-    missingLetters: Type.Optional(OneOf(MISSING_LETTERS)),
+    missingLetters: Type.Optional(oneOf(MISSING_LETTERS)),
     /** What the octets of a sender's name are. A name that cannot be written so does not go over this carrier. Default "latin1". */
-    nameAlphabet: Type.Optional(OneOf(NAME_ALPHABETS)),
+    nameAlphabet: Type.Optional(oneOf(NAME_ALPHABETS)),
     /** What the carrier writes under data_coding 1 (IA5): ASCII, or the GSM alphabet, one septet an octet. Default "ascii". */
-    ia5: Type.Optional(OneOf(["ascii", "gsm"])),
+    ia5: Type.Optional(oneOf(["ascii", "gsm"])),
     /** How long messages are sent: with a header in each part, with sar_ parameters, or whole in message_payload. Default "udh". */
-    longMessages: Type.Optional(OneOf(["udh", "sar", "payload"])),
+    longMessages: Type.Optional(oneOf(["udh", "sar", "payload"])),
     /**
      * Bits of the reference in such a header. With 16 a part holds a character less, so a text that would need a part more by it gets
      * the header with 8 all the same. sar_ parameters have always 16. Default 8.
      */
     referenceBits: Type.Optional(Type.Unsafe<8 | 16>({ type: "integer", enum: [8, 16] })),
     /** The id is hexadecimal in the answer and decimal in the receipt, or the reverse. Default "same". */
-    receiptIds: Type.Optional(OneOf(["same", "hex then decimal", "decimal then hex"])),
+    receiptIds: Type.Optional(oneOf(["same", "hex then decimal", "decimal then hex"])),
     /**
      * Receipts come without their mark (esm_class, or receipted_message_id with message_state): a text that looks like one is taken for
      * one if it names a part of the phone that it comes from. Default false: any phone can write such a text.
      */
     unmarkedReceipts: Type.Optional(Type.Boolean()),
     /** The addresses of a receipt: those of its message, in any order, or the carrier's own, which say nothing. Default "message". */
-    receiptAddresses: Type.Optional(OneOf(["message", "carrier"])),
+    receiptAddresses: Type.Optional(oneOf(["message", "carrier"])),
     /** Which parts of a long message get a receipt that counts. Default "every". */
-    partRule: Type.Optional(OneOf(["every", "first", "last"])),
+    partRule: Type.Optional(oneOf(["every", "first", "last"])),
     /** A submit whose answer never came: send it again, at most three times, or wait for a receipt. Default "resend". */
-    unknownOutcome: Type.Optional(OneOf(["resend", "hold"])),
+    unknownOutcome: Type.Optional(oneOf(["resend", "hold"])),
     /** service_type of every submit. */
     serviceType: Type.Optional(OctetString(5)),
     /** The tags of the optional parameters in which this carrier takes regional fields of a message. It gets those that are named here. */
     tlvs: Type.Optional(RegionalTags),
     /** How the values of these end: with their last octet, or with a NUL as a C-octet string does. Default "octets". */
-    tlvStrings: Type.Optional(OneOf(["octets", "c-octets"])),
+    tlvStrings: Type.Optional(oneOf(["octets", "c-octets"])),
     /** After so long without a word the connection is tried with enquire_link. Default 30. */
     enquireLinkSeconds: Type.Optional(Seconds(3_600)),
     /** How long the answer to that may take, before the connection is given up. Any octet counts as one. Default 10. */

@@ -7,9 +7,8 @@ import module from "node:module";
 import { dirname } from "node:path";
 import type { Finding } from "../../doctor/finding.ts";
 import { systemClock, type Timer } from "../../runtime/clock.ts";
-import type { ExamineOptions } from "./examine.ts";
+import type { ExamineOptions, Progress } from "./examine.ts";
 import { died, unended } from "./steps.ts";
-import type { Progress } from "./told.ts";
 
 const EXAMINER = new URL("./examiner.ts", import.meta.url);
 /** Of what it complains of, the end is told. */
@@ -52,9 +51,9 @@ export function examineApart(options: ExamineOptions, timeoutMs: number): Promis
     });
     child.on("message", (message) => {
       const told = message as Progress;
-      if (told.kind === "step") begin(told.step);
-      else if (told.kind === "found") findings.push(...told.findings);
-      else end(null);
+      if (told === "done") end(null);
+      else if ("step" in told) begin(told.step);
+      else findings.push(...told.findings);
     });
     child.on("error", (error) => end(died(step, error.message)));
     child.on("close", (code, signal) =>

@@ -1,6 +1,6 @@
 /** What `heliograph doctor` looks at, step by step. Each finding is told when it is made, so that what hangs afterwards does not take it along. */
-import { type Examined, examineStore } from "../../doctor/checks.ts";
-import { type Finding, Findings } from "../../doctor/finding.ts";
+import { examineStore } from "../../doctor/checks.ts";
+import { type Examined, type Finding, Findings } from "../../doctor/finding.ts";
 import { lookAtPostgres } from "../../doctor/postgres.ts";
 import { lookAtSecretFiles } from "../../doctor/secrets.ts";
 import { storeTrouble } from "../../drivers/store-trouble.ts";
@@ -15,56 +15,53 @@ export interface ExamineOptions extends CommonOptions {
   readonly connect: boolean;
 }
 
-export interface ExamineListener {
-  /** From now on this is looked at. */
-  begin(step: string): void;
-  found(findings: readonly Finding[]): void;
-}
+/** What the process that looks tells the one that waits for it. */
+export type Progress =
+  | { readonly step: string } // from now on this is looked at
+  | { readonly findings: readonly Finding[] }
+  | "done";
 
-export async function examine(options: ExamineOptions, listener: ExamineListener): Promise<void> {
-  listener.begin("settings");
+type Tell = (progress: Progress) => void;
+
+export async function examine(options: ExamineOptions, tell: Tell): Promise<void> {
+  tell({ step: "settings" });
   const { settings, findings } = await lookAtSettings(options);
-  listener.found(findings);
+  tell({ findings });
   if (settings === null) return;
-  listener.begin("service");
+  tell({ step: "service" });
   const service = await lookAtService(settings);
-  listener.found(service.findings);
-  const look = await lookAtStore(settings, options.config, listener);
+  tell({ findings: service.findings });
+  const look = await lookAtStore(settings, options.config, tell);
   if (look.way === "none") return;
-  listener.begin("opening");
-  await lookInside(settings, look, { connect: options.connect, answers: service.answers }, listener);
+  tell({ step: "opening" });
+  await lookInside(settings, look, { connect: options.connect, answers: service.answers }, tell);
 }
 
 /** What the checks of the store are told beside it. */
 type Told = Required<Pick<Examined, "connect" | "answers">>;
 
 /** Before it is opened. */
-async function lookAtStore(
-  settings: Settings,
-  config: string | undefined,
-  listener: ExamineListener,
-): Promise<SqliteLook> {
+async function lookAtStore(settings: Settings, config: string | undefined, tell: Tell): Promise<SqliteLook> {
   const found = new Findings("store");
   const isEmbedded = settings.store.url === "";
-  listener.begin(isEmbedded ? "files" : "database");
+  tell({ step: isEmbedded ? "files" : "database" });
   lookAtSecretFiles(settings, config, found);
   const look = isEmbedded
     ? lookAtSqlite(settings, found)
     : ({ way: (await lookAtPostgres(settings, found)) ? "look" : "none", unwritten: 0 } as const);
-  listener.found(found.all);
+  tell({ findings: found.all });
   return look;
 }
 
 /** What cannot be opened to be worked on may still be looked at. */
-async function lookInside(settings: Settings, look: SqliteLook, told: Told, listener: ExamineListener): Promise<void> {
+async function lookInside(settings: Settings, look: SqliteLook, told: Told, tell: Tell): Promise<void> {
   const isWork = look.way === "work";
   try {
     await withStore(
       quiet(settings),
       async (store) => {
         const examined = { store, settings, ...told, unwritten: isWork ? 0 : look.unwritten };
-        for await (const findings of examineStore(examined, ({ name }) => listener.begin(name)))
-          listener.found(findings);
+        for await (const findings of examineStore(examined, ({ name }) => tell({ step: name }))) tell({ findings });
       },
       { look: !isWork },
     );
@@ -79,8 +76,8 @@ async function lookInside(settings: Settings, look: SqliteLook, told: Told, list
         `it cannot be opened: ${(cause as Error).message}`,
         "keep the data as it is, and see the log of the service",
       );
-    listener.found(found.all);
-    if (isWork) await lookInside(settings, { ...look, way: "look" }, told, listener);
+    tell({ findings: found.all });
+    if (isWork) await lookInside(settings, { ...look, way: "look" }, told, tell);
   }
 }
 

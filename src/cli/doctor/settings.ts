@@ -1,5 +1,5 @@
 /** The doctor on settings: whether they can be read, and what they expose. */
-import { lookAtCertificate, lookAtExposure } from "../../doctor/exposure.ts";
+import { lookAtExposure } from "../../doctor/exposure.ts";
 import { type Finding, Findings } from "../../doctor/finding.ts";
 import { readTrouble } from "../../drivers/store-trouble.ts";
 import type { Settings } from "../../settings/settings.ts";
@@ -28,7 +28,6 @@ export async function lookAtSettings(
     ...(variables.length === 0 ? [] : [`the environment (${variables.sort().join(", ")})`]),
   ];
   found.ok("settings", sources.length === 0 ? "all are the defaults" : `read from ${sources.join(" and ")}`);
-  await lookAtCertificate(settings, found);
-  lookAtExposure(settings, found);
+  await lookAtExposure(settings, found);
   return { settings, findings: found.all };
 }

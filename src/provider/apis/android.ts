@@ -1,7 +1,7 @@
 /** The server of the SMS gateway app for Android phones: messages, one by its id, and messages from phones. */
 import { type Known, NOT_FOUND, type Outcome, type ProviderApi, type TakenMessage } from "../port.ts";
 import { hmac } from "../signing.ts";
-import { isBasic, isPhone, JSON_TYPE, jsonOf, plain, replied, textOf } from "./shared.ts";
+import { isBasic, isPhone, jsonCall, jsonOf, plain, replied, textOf, throttled, took } from "./shared.ts";
 
 const ANDROID_STATES: Readonly<Record<Outcome, string>> = {
   held: "Sent",
@@ -37,18 +37,16 @@ export const android: ProviderApi = {
       reference: textOf(json.id),
       callbackUrl: null,
     };
-    return { kind: "taken", messages: [message], reply: { status: 202, json: shown({ message, fate: null }) } };
+    return took(message, 202, shown({ message, fate: null }));
   },
-  tooFast: () => ({ status: 429, headers: { "retry-after": "0" }, json: { message: "Too many requests" } }),
+  tooFast: () => throttled({ message: "Too many requests" }),
   broken: () => ({ status: 500, json: { message: "Internal error" } }),
   refusal: (code) => ({ status: 400, json: { message: code } }),
-  receipt: () => null,
   incoming(url, { id, from, to, text: message }, { secret }) {
     const payload = { messageId: id, message, phoneNumber: `+${from}`, recipient: to, simNumber: 1 };
-    const body = JSON.stringify({ deviceId: "phone", event: "sms:received", id, payload, webhookId: "1" });
     const timestamp = "1700000000";
-    const signed =
-      secret === "" ? {} : { "x-signature": hmac(body + timestamp, secret, "hex"), "x-timestamp": timestamp };
-    return { method: "POST", url, headers: { ...JSON_TYPE, ...signed }, body };
+    return jsonCall(url, { deviceId: "phone", event: "sms:received", id, payload, webhookId: "1" }, (body) =>
+      secret === "" ? {} : { "x-signature": hmac(body + timestamp, secret, "hex"), "x-timestamp": timestamp },
+    );
   },
 };

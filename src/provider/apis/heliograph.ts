@@ -8,7 +8,7 @@ import {
   type ProviderRequest,
   type TakenMessage,
 } from "../port.ts";
-import { isPhone, JSON_TYPE, jsonOf, plain, replied, textOf } from "./shared.ts";
+import { isPhone, jsonCall, jsonOf, plain, replied, textOf, throttled } from "./shared.ts";
 
 const GROUPS: Readonly<Record<Outcome, readonly [group: string, name: string, error: string]>> = {
   held: ["PENDING", "PENDING_WAITING_DELIVERY", "EC_ABSENT_SUBSCRIBER"],
@@ -38,6 +38,8 @@ function sentIn(call: ProviderRequest): Sent[] {
   );
 }
 
+const exception = (messageId: string, text: string) => ({ requestError: { serviceException: { messageId, text } } });
+
 const said = ({ to, id }: Sent, groupName: string, name: string) => ({
   to,
   messageId: id,
@@ -53,9 +55,7 @@ function report({ id, to, from }: TakenMessage, { outcome, code }: ProviderOutco
 export const heliograph: ProviderApi = {
   take(call, state, _, { password }) {
     if (call.headers.authorization !== `App ${password}`)
-      return replied(401, {
-        requestError: { serviceException: { messageId: "UNAUTHORIZED", text: "Invalid login details" } },
-      });
+      return replied(401, exception("UNAUTHORIZED", "Invalid login details"));
     if (call.method === "GET" && call.path === "/sms/1/inbox/reports") return replied(200, { results: [] });
     if (call.method === "GET" && call.path === "/sms/1/reports") {
       // What was pushed is not told again.
@@ -86,26 +86,13 @@ export const heliograph: ProviderApi = {
     });
     return { kind: "taken", messages, reply: { status: 200, json: { messages: answers } } };
   },
-  tooFast: () => ({
-    status: 429,
-    headers: { "retry-after": "0" },
-    json: { requestError: { serviceException: { messageId: "TOO_MANY_REQUESTS", text: "Too many requests" } } },
-  }),
-  broken: () => ({
-    status: 500,
-    json: { requestError: { serviceException: { messageId: "GENERAL_ERROR", text: "Something went wrong" } } },
-  }),
+  tooFast: () => throttled(exception("TOO_MANY_REQUESTS", "Too many requests")),
+  broken: () => ({ status: 500, json: exception("GENERAL_ERROR", "Something went wrong") }),
   refusal: (code, call) => ({
     status: 200,
     json: { messages: sentIn(call).map((sent) => said(sent, "REJECTED", code)) },
   }),
-  receipt(message, fate) {
-    if (message.callbackUrl === null) return null;
-    const body = JSON.stringify({ results: [report(message, fate)] });
-    return { method: "POST", url: message.callbackUrl, headers: JSON_TYPE, body };
-  },
-  incoming(url, { id, from, to, text }) {
-    const results = [{ messageId: id, from, to, text, cleanText: text, smsCount: 1 }];
-    return { method: "POST", url, headers: JSON_TYPE, body: JSON.stringify({ results }) };
-  },
+  receipt: (url, message, fate) => jsonCall(url, { results: [report(message, fate)] }),
+  incoming: (url, { id, from, to, text }) =>
+    jsonCall(url, { results: [{ messageId: id, from, to, text, cleanText: text, smsCount: 1 }] }),
 };

@@ -1,7 +1,7 @@
 /** Plivo's Message API: messages, one by its id, status callbacks and messages from phones. */
-import { NOT_FOUND, type Outcome, type ProviderApi, type ProviderOutcome, type TakenMessage } from "../port.ts";
-import { signPlivo } from "../signing.ts";
-import { FORM_TYPE, isBasic, isPhone, jsonOf, plain, replied, textOf } from "./shared.ts";
+import { NOT_FOUND, type Outcome, type ProviderApi, type TakenMessage } from "../port.ts";
+import { hmac } from "../signing.ts";
+import { formCall, isBasic, isPhone, jsonOf, plain, replied, stateIn, textOf, throttled, took } from "./shared.ts";
 
 const PLIVO_STATES: Readonly<Record<Outcome, readonly [status: string, code: string]>> = {
   held: ["sent", "000"],
@@ -11,14 +11,13 @@ const PLIVO_STATES: Readonly<Record<Outcome, readonly [status: string, code: str
   expired: ["undelivered", "80"],
 };
 
-function stateOf({ outcome, code }: ProviderOutcome): readonly [status: string, code: string] {
-  const [status, usual] = PLIVO_STATES[outcome];
-  return [status, code ?? usual];
-}
-
-function plivoHeaders(url: string, token: string): Record<string, string> {
+/** Version 2: HMAC-SHA256 in base64 over the URL and a nonce. */
+function signature(url: string, token: string): Record<string, string> {
   const nonce = "12345";
-  return { ...FORM_TYPE, "x-plivo-signature-v2": signPlivo(url, nonce, token), "x-plivo-signature-v2-nonce": nonce };
+  return {
+    "x-plivo-signature-v2": hmac(url + nonce, token, "base64"),
+    "x-plivo-signature-v2-nonce": nonce,
+  };
 }
 
 export const plivo: ProviderApi = {
@@ -30,7 +29,7 @@ export const plivo: ProviderApi = {
     if (call.method === "GET") {
       const known = state.find(id ?? "");
       if (known === undefined) return replied(404, { error: "not found" });
-      const [status, code] = known.fate === null ? ["queued", "000"] : stateOf(known.fate);
+      const [status, code] = known.fate === null ? ["queued", "000"] : stateIn(PLIVO_STATES, known.fate);
       return replied(200, { message_uuid: id, message_state: status, error_code: code, to_number: known.message.to });
     }
     const json = jsonOf(call);
@@ -45,18 +44,13 @@ export const plivo: ProviderApi = {
       reference: null,
       callbackUrl: textOf(json.url) || null,
     };
-    return {
-      kind: "taken",
-      messages: [message],
-      reply: { status: 202, json: { api_id: nextId(), message: "message(s) queued", message_uuid: [message.id] } },
-    };
+    return took(message, 202, { api_id: nextId(), message: "message(s) queued", message_uuid: [message.id] });
   },
-  tooFast: () => ({ status: 429, headers: { "retry-after": "0" }, json: { error: "Rate limit exceeded" } }),
+  tooFast: () => throttled({ error: "Rate limit exceeded" }),
   broken: () => ({ status: 500, json: { error: "internal server error" } }),
   refusal: (code) => ({ status: 400, json: { error: code } }),
-  receipt({ id, to, from, callbackUrl }, fate, { secret }) {
-    if (callbackUrl === null) return null;
-    const [status, code] = stateOf(fate);
+  receipt(url, { id, to, from }, fate, { secret }) {
+    const [status, code] = stateIn(PLIVO_STATES, fate);
     const form = new URLSearchParams({
       MessageUUID: id,
       To: to,
@@ -65,10 +59,10 @@ export const plivo: ProviderApi = {
       ErrorCode: code,
       Units: "1",
     });
-    return { method: "POST", url: callbackUrl, headers: plivoHeaders(callbackUrl, secret), body: form.toString() };
+    return formCall(url, form, signature(url, secret));
   },
   incoming(url, { id, from, to, text: body }, { secret }) {
     const form = new URLSearchParams({ MessageUUID: id, From: from, To: to, Text: body, Type: "sms" });
-    return { method: "POST", url, headers: plivoHeaders(url, secret), body: form.toString() };
+    return formCall(url, form, signature(url, secret));
   },
 };

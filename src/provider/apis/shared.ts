@@ -1,8 +1,37 @@
 /** What the APIs of several providers have in common. */
-import type { ProviderReply, ProviderRequest, ProviderSettings } from "../port.ts";
+import type {
+  OutCall,
+  Outcome,
+  ProviderOutcome,
+  ProviderReply,
+  ProviderRequest,
+  ProviderSettings,
+  Taken,
+  TakenMessage,
+} from "../port.ts";
 
-export const JSON_TYPE = { "content-type": "application/json" };
-export const FORM_TYPE = { "content-type": "application/x-www-form-urlencoded" };
+type Headers = Readonly<Record<string, string>>;
+
+/** A callback with JSON. */
+export function jsonCall(url: string, json: unknown, sign: (body: string) => Headers = () => ({})): OutCall {
+  const body = JSON.stringify(json);
+  return { url, headers: { "content-type": "application/json", ...sign(body) }, body };
+}
+
+/** The same with a form. */
+export function formCall(url: string, form: URLSearchParams, signature: Headers = {}): OutCall {
+  const headers = { "content-type": "application/x-www-form-urlencoded", ...signature };
+  return { url, headers, body: form.toString() };
+}
+
+/** The provider's word for what became of a message, and its code: what a fault says, or the usual one. */
+export function stateIn<Code extends string | number>(
+  states: Readonly<Record<Outcome, readonly [status: string, usual: Code]>>,
+  { outcome, code }: ProviderOutcome,
+): readonly [status: string, code: string | Code] {
+  const [status, usual] = states[outcome];
+  return [status, code ?? usual];
+}
 
 export const plain = (phone: string): string => phone.replace(/^\+/, "");
 export const isPhone = (phone: string): boolean => /^\+?[1-9]\d{6,14}$/.test(phone);
@@ -19,6 +48,16 @@ export function jsonOf(call: ProviderRequest): Record<string, unknown> {
 
 export function isBasic({ headers }: ProviderRequest, { username, password }: ProviderSettings): boolean {
   return headers.authorization === `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}`;
+}
+
+/** It is asked too much. */
+export function throttled(json: unknown): ProviderReply {
+  return { status: 429, headers: { "retry-after": "0" }, json };
+}
+
+/** A message that was taken, and the answer. */
+export function took(message: TakenMessage, status: number, json: unknown): Taken {
+  return { kind: "taken", messages: [message], reply: { status, json } };
 }
 
 /** An answer, and no message taken. */

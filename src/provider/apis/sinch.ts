@@ -1,7 +1,7 @@
 /** Sinch's SMS REST API: batches of one number, found by our reference, their delivery reports, and messages from phones. */
 import { NOT_FOUND, type Outcome, type ProviderApi, type ProviderOutcome, type TakenMessage } from "../port.ts";
 import { hmac } from "../signing.ts";
-import { isPhone, JSON_TYPE, jsonOf, plain, replied, textOf } from "./shared.ts";
+import { isPhone, jsonCall, jsonOf, plain, replied, stateIn, textOf, throttled, took } from "./shared.ts";
 
 const SINCH_STATES: Readonly<Record<Outcome, readonly [status: string, code: number]>> = {
   held: ["Dispatched", 401],
@@ -11,9 +11,9 @@ const SINCH_STATES: Readonly<Record<Outcome, readonly [status: string, code: num
   expired: ["Expired", 406],
 };
 
-function stateOf({ outcome, code }: ProviderOutcome): { readonly status: string; readonly code: number } {
-  const [status, usual] = SINCH_STATES[outcome];
-  return { status, code: code === null ? usual : Number(code) };
+function stateOf(fate: ProviderOutcome): { readonly status: string; readonly code: number } {
+  const [status, code] = stateIn(SINCH_STATES, fate);
+  return { status, code: Number(code) };
 }
 
 function sinchReport({ id, to, reference }: TakenMessage, fate: ProviderOutcome): object {
@@ -27,10 +27,9 @@ function sinchReport({ id, to, reference }: TakenMessage, fate: ProviderOutcome)
 }
 
 function sinchHeaders(body: string, secret: string): Record<string, string> {
-  if (secret === "") return JSON_TYPE;
+  if (secret === "") return {};
   const [nonce, timestamp] = ["n0nce", "1700000000"];
   return {
-    ...JSON_TYPE,
     "x-sinch-webhook-signature": hmac(`${body}.${nonce}.${timestamp}`, secret, "base64"),
     "x-sinch-webhook-signature-nonce": nonce,
     "x-sinch-webhook-signature-timestamp": timestamp,
@@ -70,26 +69,15 @@ export const sinch: ProviderApi = {
       reference: textOf(json.client_reference) || null,
       callbackUrl: textOf(json.callback_url) || null,
     };
-    return {
-      kind: "taken",
-      messages: [message],
-      reply: { status: 201, json: { id: message.id, to: [to], canceled: false } },
-    };
+    return took(message, 201, { id: message.id, to: [to], canceled: false });
   },
-  tooFast: () => ({
-    status: 429,
-    headers: { "retry-after": "0" },
-    json: { code: "too_many_requests", text: "Too many requests" },
-  }),
+  tooFast: () => throttled({ code: "too_many_requests", text: "Too many requests" }),
   broken: () => ({ status: 500, json: { code: "internal", text: "Internal error" } }),
   refusal: (code) => ({ status: 400, json: { code, text: "refused" } }),
-  receipt(message, fate, { secret }) {
-    if (message.callbackUrl === null) return null;
-    const body = JSON.stringify(sinchReport(message, fate));
-    return { method: "POST", url: message.callbackUrl, headers: sinchHeaders(body, secret), body };
-  },
+  receipt: (url, message, fate, { secret }) =>
+    jsonCall(url, sinchReport(message, fate), (body) => sinchHeaders(body, secret)),
   incoming(url, { id, from, to, text: body }, { secret }) {
-    const json = JSON.stringify({ type: "mo_text", id, from, to, body, received_at: "2026-01-01T00:00:00.000Z" });
-    return { method: "POST", url, headers: sinchHeaders(json, secret), body: json };
+    const json = { type: "mo_text", id, from, to, body, received_at: "2026-01-01T00:00:00.000Z" };
+    return jsonCall(url, json, (written) => sinchHeaders(written, secret));
   },
 };

@@ -1,7 +1,7 @@
 /** Twilio's Programmable Messaging: messages, one by its id, status callbacks and messages from phones. */
-import { NOT_FOUND, type Outcome, type ProviderApi, type ProviderOutcome, type TakenMessage } from "../port.ts";
+import { NOT_FOUND, type Outcome, type ProviderApi, type TakenMessage } from "../port.ts";
 import { signTwilio } from "../signing.ts";
-import { FORM_TYPE, isBasic, isPhone, plain, replied } from "./shared.ts";
+import { formCall, isBasic, isPhone, plain, replied, stateIn, throttled, took } from "./shared.ts";
 
 const TWILIO_STATES: Readonly<Record<Outcome, readonly [status: string, code: string]>> = {
   held: ["sent", ""],
@@ -11,21 +11,18 @@ const TWILIO_STATES: Readonly<Record<Outcome, readonly [status: string, code: st
   expired: ["undelivered", "30036"],
 };
 
-function stateOf({ outcome, code }: ProviderOutcome): readonly [status: string, code: string] {
-  const [status, usual] = TWILIO_STATES[outcome];
-  return [status, code ?? usual];
-}
+const fault = (code: number, message: string, status: number) => ({ code, message, status });
+const refused = (code: number, message: string, status = 400) => replied(status, fault(code, message, status));
 
 export const twilio: ProviderApi = {
   take(call, state, nextId, settings) {
     const [, sid, id] = /^\/2010-04-01\/Accounts\/([^/]+)\/Messages(?:\/([^/]+))?\.json$/.exec(call.path) ?? [];
     if (sid === undefined || call.method !== (id === undefined ? "POST" : "GET")) return NOT_FOUND;
-    if (sid !== settings.username || !isBasic(call, settings))
-      return replied(401, { code: 20003, message: "Authenticate", status: 401 });
+    if (sid !== settings.username || !isBasic(call, settings)) return refused(20003, "Authenticate", 401);
     if (id !== undefined) {
       const known = state.find(id);
-      if (known === undefined) return replied(404, { code: 20404, message: "Not found", status: 404 });
-      const [status, code] = known.fate === null ? ["queued", ""] : stateOf(known.fate);
+      if (known === undefined) return refused(20404, "Not found", 404);
+      const [status, code] = known.fate === null ? ["queued", ""] : stateIn(TWILIO_STATES, known.fate);
       return replied(200, {
         sid: id,
         status,
@@ -35,9 +32,9 @@ export const twilio: ProviderApi = {
     }
     const form = new URLSearchParams(call.body);
     const [to, from, body] = ["To", "From", "Body"].map((name) => form.get(name) ?? "") as [string, string, string];
-    if (!isPhone(to)) return replied(400, { code: 21211, message: "Invalid 'To' Phone Number", status: 400 });
-    if (from === "") return replied(400, { code: 21603, message: "A 'From' phone number is required", status: 400 });
-    if (body.length > 1_600) return replied(400, { code: 21617, message: "The message body is too long", status: 400 });
+    if (!isPhone(to)) return refused(21211, "Invalid 'To' Phone Number");
+    if (from === "") return refused(21603, "A 'From' phone number is required");
+    if (body.length > 1_600) return refused(21617, "The message body is too long");
     const message: TakenMessage = {
       id: `SM${nextId()}`,
       from,
@@ -46,22 +43,13 @@ export const twilio: ProviderApi = {
       reference: null,
       callbackUrl: form.get("StatusCallback"),
     };
-    return {
-      kind: "taken",
-      messages: [message],
-      reply: { status: 201, json: { sid: message.id, status: "queued", to, from, body, error_code: null } },
-    };
+    return took(message, 201, { sid: message.id, status: "queued", to, from, body, error_code: null });
   },
-  tooFast: () => ({
-    status: 429,
-    headers: { "retry-after": "0" },
-    json: { code: 20429, message: "Too Many Requests", status: 429 },
-  }),
-  broken: () => ({ status: 500, json: { code: 20500, message: "Internal Server Error", status: 500 } }),
-  refusal: (code) => ({ status: 400, json: { code: Number(code), message: "refused", status: 400 } }),
-  receipt({ id, to, from, callbackUrl }, fate, { username, secret }) {
-    if (callbackUrl === null) return null;
-    const [status, code] = stateOf(fate);
+  tooFast: () => throttled(fault(20429, "Too Many Requests", 429)),
+  broken: () => ({ status: 500, json: fault(20500, "Internal Server Error", 500) }),
+  refusal: (code) => ({ status: 400, json: fault(Number(code), "refused", 400) }),
+  receipt(url, { id, to, from }, fate, { username, secret }) {
+    const [status, code] = stateIn(TWILIO_STATES, fate);
     const form = new URLSearchParams({
       AccountSid: username,
       MessageSid: id,
@@ -70,8 +58,7 @@ export const twilio: ProviderApi = {
       From: from,
     });
     if (code !== "") form.set("ErrorCode", code);
-    const headers = { ...FORM_TYPE, "x-twilio-signature": signTwilio(callbackUrl, form, secret) };
-    return { method: "POST", url: callbackUrl, headers, body: form.toString() };
+    return formCall(url, form, { "x-twilio-signature": signTwilio(url, form, secret) });
   },
   incoming(url, { id, from, to, text: body }, { username, secret }) {
     const form = new URLSearchParams({
@@ -82,11 +69,6 @@ export const twilio: ProviderApi = {
       Body: body,
       NumSegments: "1",
     });
-    return {
-      method: "POST",
-      url,
-      headers: { ...FORM_TYPE, "x-twilio-signature": signTwilio(url, form, secret) },
-      body: form.toString(),
-    };
+    return formCall(url, form, { "x-twilio-signature": signTwilio(url, form, secret) });
   },
 };

@@ -1,7 +1,7 @@
 /** Vonage's SMS API: messages, delivery receipts and messages from phones. It has no way to ask for a message. */
 import { NOT_FOUND, type Outcome, type ProviderApi, type ProviderReply } from "../port.ts";
 import { signVonage } from "../signing.ts";
-import { FORM_TYPE, isPhone } from "./shared.ts";
+import { formCall, isPhone, stateIn } from "./shared.ts";
 
 const VONAGE_STATES: Readonly<Record<Outcome, readonly [status: string, code: string]>> = {
   held: ["buffered", "0"],
@@ -63,21 +63,20 @@ export const vonage: ProviderApi = {
     vonageReply([{ status: "1", "error-text": "Throughput Rate Exceeded - please wait [ 33 ] and retry" }]),
   broken: () => vonageReply([{ status: "5", "error-text": "Internal Error" }]),
   refusal: (code) => vonageReply([{ status: code, "error-text": "refused" }]),
-  receipt({ id, to, from, reference, callbackUrl }, { outcome, code }, { username, secret }) {
-    if (callbackUrl === null) return null;
-    const [status, usual] = VONAGE_STATES[outcome];
+  receipt(url, { id, to, from, reference }, fate, { username, secret }) {
+    const [status, code] = stateIn(VONAGE_STATES, fate);
     const fields = new URLSearchParams({
       msisdn: to,
       to: from,
       "network-code": "23410",
       messageId: id,
       status,
-      "err-code": code ?? usual,
+      "err-code": code,
       "api-key": username,
       ...(reference === null ? {} : { "client-ref": reference }),
     });
     sign(fields, secret);
-    return { method: "POST", url: callbackUrl, headers: FORM_TYPE, body: fields.toString() };
+    return formCall(url, fields);
   },
   incoming(url, { id, from, to, text: body }, { secret }) {
     const fields = new URLSearchParams({
@@ -89,6 +88,6 @@ export const vonage: ProviderApi = {
       keyword: (body.split(" ")[0] ?? "").toUpperCase(),
     });
     sign(fields, secret);
-    return { method: "POST", url, headers: FORM_TYPE, body: fields.toString() };
+    return formCall(url, fields);
   },
 };

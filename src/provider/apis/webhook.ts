@@ -1,6 +1,6 @@
 /** A program that takes a POST for each message, as the preset webhook has it. */
 import { NOT_FOUND, type ProviderApi, type TakenMessage } from "../port.ts";
-import { isPhone, JSON_TYPE, jsonOf, plain, replied, textOf } from "./shared.ts";
+import { isPhone, jsonCall, jsonOf, plain, replied, textOf, throttled, took } from "./shared.ts";
 
 export const webhook: ProviderApi = {
   take(call, state, _, { password }) {
@@ -20,25 +20,14 @@ export const webhook: ProviderApi = {
       reference: id,
       callbackUrl: textOf(json.receiptsUrl) || null,
     };
-    return { kind: "taken", messages: [message], reply: { status: 200, json: { id } } };
+    return took(message, 200, { id });
   },
-  tooFast: () => ({ status: 429, headers: { "retry-after": "0" }, json: { error: "too many" } }),
+  tooFast: () => throttled({ error: "too many" }),
   broken: () => ({ status: 500, json: { error: "broken" } }),
   refusal: (code) => ({ status: 400, json: { error: code } }),
-  receipt({ id, to, callbackUrl }, { outcome, code }) {
-    if (callbackUrl === null) return null;
+  receipt(url, { id, to }, { outcome, code }) {
     const error = code ?? (outcome === "undeliverable" ? "EC_UNKNOWN_SUBSCRIBER" : undefined);
-    return {
-      method: "POST",
-      url: callbackUrl,
-      headers: JSON_TYPE,
-      body: JSON.stringify({ receipts: [{ id, to, status: outcome, error }] }),
-    };
+    return jsonCall(url, { receipts: [{ id, to, status: outcome, error }] });
   },
-  incoming: (url, { from, to, text: body }) => ({
-    method: "POST",
-    url,
-    headers: JSON_TYPE,
-    body: JSON.stringify({ messages: [{ from, to, text: body }] }),
-  }),
+  incoming: (url, { from, to, text }) => jsonCall(url, { messages: [{ from, to, text }] }),
 };

@@ -6,58 +6,15 @@
 import anyAscii from "any-ascii";
 import { capitalized, lazyTable, type Replacement, replaceLetters } from "./letters.ts";
 
-/** Small letters; capitals follow from them. */
+/** Small letters, of which any-ascii has it otherwise; capitals follow from them. The soft sign has no sound of its own. */
 const LETTERS: Readonly<Record<string, string>> = {
-  // Russian, and most of Bulgarian, Ukrainian, Belarusian, Serbian and Macedonian. The soft sign has no sound of its
-  // own.
-  а: "a",
-  б: "b",
-  в: "v",
-  г: "g",
-  д: "d",
-  е: "e",
   ё: "yo",
-  ж: "zh",
-  з: "z",
-  и: "i",
-  й: "y",
-  к: "k",
-  л: "l",
-  м: "m",
-  н: "n",
-  о: "o",
-  п: "p",
-  р: "r",
-  с: "s",
-  т: "t",
-  у: "u",
-  ф: "f",
-  х: "kh",
-  ц: "ts",
-  ч: "ch",
-  ш: "sh",
-  щ: "shch",
   ъ: "a",
-  ы: "y",
   ь: "",
-  э: "e",
-  ю: "yu",
-  я: "ya",
-  // Ukrainian and Belarusian
-  ґ: "g",
   є: "ye",
-  і: "i",
   ї: "yi",
-  ў: "u",
-  // Serbian and Macedonian
-  ђ: "dj",
-  ј: "j",
-  љ: "lj",
-  њ: "nj",
-  ћ: "c",
   џ: "dz",
   ѓ: "gj",
-  ѕ: "dz",
   ќ: "kj",
 };
 
@@ -74,7 +31,7 @@ const LAST = 0x052f;
 export function* cyrillicReplacements(): Generator<Replacement> {
   for (let unit = FIRST; unit <= LAST; unit++) {
     const letter = String.fromCharCode(unit);
-    // Letters of other languages (Kazakh, Tajik, …) as any-ascii has them; the block's combining marks go.
+    // Most letters as any-ascii has them, of Russian as of Kazakh or Tajik; the block's combining marks go.
     yield [letter, /\p{L}/u.test(letter) ? anyAscii(letter) : ""];
   }
   yield* inBothCases(LETTERS);

@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
 import type { Submission } from "../../../src/carriers/port.ts";
-import { SmppCarrier, type SmppCounts } from "../../../src/carriers/smpp/carrier.ts";
+import { SmppCarrier } from "../../../src/carriers/smpp/carrier.ts";
+import type { SmppCounts } from "../../../src/carriers/smpp/problems.ts";
 import type { SmppProfile } from "../../../src/carriers/smpp/profile.ts";
 import type { IncomingPart } from "../../../src/message/incoming.ts";
 import type { Receipt } from "../../../src/message/receipt.ts";

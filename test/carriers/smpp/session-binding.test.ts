@@ -138,7 +138,7 @@ test("a bind that is never answered ends as unknown", async (t) => {
 
 test("before the bind we send no request, and answer none", async (t) => {
   const [client, server] = await socketPair(t);
-  const session = makeSession(t, client, { role: "esme", clock: new VirtualClock(), onOutbind: () => {} });
+  const session = makeSession(t, client, { role: "esme", clock: new VirtualClock() });
   assert.deepEqual(await session.request({ command: "submit_sm" }), { kind: "unsent", why: "state" });
   assert.equal(session.room, 0);
   const peer = new Peer(server);
@@ -191,27 +191,6 @@ test("a peer of 3.4 learns our version; an older one gets no optional parameters
     const { tlvs } = await peer.take("bind_transceiver_resp");
     assert.equal(readTlv(tlvs, "sc_interface_version"), expected);
   }
-});
-
-test("an outbind that is expected leads to a bind as a receiver", async (t) => {
-  const clock = new VirtualClock();
-  const [client, server] = await socketPair(t);
-  // The SMSC connects to the ESME.
-  const smsc = makeSession(t, client, { role: "smsc", clock, onBind: ACCEPT });
-  const seen: string[] = [];
-  const esme = makeSession(t, server, {
-    role: "esme",
-    clock,
-    onOutbind: ({ systemId, password }) => {
-      seen.push(systemId, password);
-      void esme.bind("receiver", { systemId: "us" });
-    },
-  });
-  assert.equal(smsc.outbind({ systemId: "smsc", password: "out" }), true);
-  assert.equal(smsc.state, "outbound");
-  await until(() => esme.state === "bound_rx" && smsc.state === "bound_rx");
-  assert.deepEqual(seen, ["smsc", "out"]);
-  assert.equal(smsc.outbind({}), false);
 });
 
 test("an outbind that nobody asked for closes the connection", async (t) => {

@@ -31,7 +31,7 @@ async function ourEsme(
   await once(server, "listening");
   t.after(() => server.close());
   const { port } = server.address() as AddressInfo;
-  const connection = await connectSocket({ host: "127.0.0.1", port, timeoutMs: 10_000 }, systemClock);
+  const connection = await connectSocket({ place: `127.0.0.1:${port}`, timeoutMs: 10_000 }, systemClock);
   assert.ok(connection.kind === "connected");
   return makeSession(t, connection.socket, { role: "esme", clock: systemClock, ...options });
 }

@@ -4,23 +4,23 @@ import { test } from "node:test";
 import type { Reply } from "../../../src/carriers/smpp/session/contract.ts";
 import { until } from "../../support/patience.ts";
 import { VirtualClock } from "../../support/virtual-clock.ts";
-import { bothEnds, esmeAgainstPeer, makeSession, smscAgainstPeer, socketPair } from "./session-support.ts";
+import { bothEnds, esmeAgainstPeer, heardBy, makeSession, smscAgainstPeer, socketPair } from "./session-support.ts";
 
 const IDLE = { idleMs: 30_000, probeTimeoutMs: 10_000 };
 
 test("a peer that has nothing to say is asked whether it is there, and its answer is enough", async (t) => {
-  const { session, peer, clock } = await esmeAgainstPeer(t, IDLE);
+  const onStrayAnswer = () => assert.fail("it is the answer to what was asked");
+  const { session, peer, clock } = await esmeAgainstPeer(t, { ...IDLE, onStrayAnswer });
   await clock.advance(29_999);
-  assert.equal(session.counters.enquireLinks, 0);
+  assert.equal(peer.received.length, 0);
   for (let round = 1; round <= 3; round++) {
     await clock.advance(round === 1 ? 1 : 30_000);
     const { sequence } = await peer.take("enquire_link");
-    const { octetsIn } = session.counters;
+    const { octets } = heardBy(session);
     peer.send({ command: "enquire_link_resp", sequence });
-    await until(() => session.counters.octetsIn > octetsIn);
-    assert.equal(session.counters.enquireLinks, round);
+    await until(() => heardBy(session).octets > octets);
+    assert.equal(peer.received.length, 0);
   }
-  assert.equal(session.counters.strayAnswers, 0);
   assert.equal(session.state, "bound_trx");
 });
 
@@ -49,28 +49,28 @@ test("any octet is a sign of life, even of a PDU that is not yet whole", async (
   const { session, peer, clock } = await esmeAgainstPeer(t, IDLE);
   for (let seconds = 0; seconds < 300; seconds += 20) {
     await clock.advance(20_000);
-    const { octetsIn } = session.counters;
+    const { octets } = heardBy(session);
     peer.socket.write(Buffer.alloc(1));
-    await until(() => session.counters.octetsIn > octetsIn);
+    await until(() => heardBy(session).octets > octets);
   }
-  assert.equal(session.counters.enquireLinks, 0);
+  assert.equal(peer.received.length, 0);
 });
 
 test("the SMSC's end watches too, and both ends answer", async (t) => {
   const { esme, smsc, clock } = await bothEnds(t, { esme: IDLE, smsc: { ...IDLE, idleMs: 20_000 } });
   for (let minute = 0; minute < 10; minute++) {
     await clock.advance(20_000);
-    await until(() => smsc.counters.enquireLinks === minute + 1 && smsc.counters.pdusIn === minute + 2);
+    await until(() => [esme, smsc].every((end) => heardBy(end).pdus === minute + 2));
   }
   assert.deepEqual([esme.state, smsc.state], ["bound_trx", "bound_trx"]);
-  assert.equal(esme.counters.enquireLinks, 0, "it has heard enough");
+  assert.equal(heardBy(smsc).pdus, 11, "the bind and ten answers: the other end has heard enough to ask nothing");
 });
 
 test("while we are behind and do not read, the peer's silence is not held against it", async (t) => {
   const done = Promise.withResolvers<Reply>();
   const { session, peer, clock } = await esmeAgainstPeer(t, { ...IDLE, maxHandling: 1, onRequest: () => done.promise });
   peer.send({ command: "deliver_sm", sequence: 1 });
-  await until(() => session.counters.stops === 1);
+  await until(() => heardBy(session).stops === 1);
   await clock.advance(600_000);
   assert.equal(session.state, "bound_trx");
   done.resolve({ command: "deliver_sm_resp" });

@@ -89,9 +89,36 @@ export class Peer {
 
 export type Options = Partial<Omit<SessionOptions, "role" | "clock">>;
 
+/** What has come to a session over its socket, and how often it stopped reading. */
+interface Heard {
+  octets: number;
+  pdus: number;
+  stops: number;
+}
+
+const heard = new WeakMap<SmppSession, Heard>();
+
+export function heardBy(session: SmppSession): Heard {
+  return heard.get(session)!;
+}
+
+function listenTo(socket: Socket): Heard {
+  const all: Heard = { octets: 0, pdus: 0, stops: 0 };
+  const decoder = new StreamDecoder();
+  socket.on("data", (chunk) => {
+    all.octets += chunk.length;
+    decoder.push(chunk);
+    for (let next = decoder.next(); next !== null && next.kind !== "lost"; next = decoder.next()) all.pdus++;
+  });
+  socket.on("pause", () => all.stops++);
+  return all;
+}
+
 /** Every session that a test makes is closed in the end, and must then have let go of its timers. */
 export function makeSession(t: TestContext, socket: Socket, options: SessionOptions): SmppSession {
+  const hears = listenTo(socket);
   const session = new SmppSession(socket, options);
+  heard.set(session, hears);
   t.after(async () => {
     await session.close();
     const { clock } = options;

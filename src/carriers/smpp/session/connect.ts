@@ -5,24 +5,18 @@
 import { connect as connectTcp, isIP, type Socket } from "node:net";
 import { type ConnectionOptions, connect as connectTls, createSecureContext, type SecureContext } from "node:tls";
 import type { Clock } from "../../../runtime/clock.ts";
+import { given } from "../../../runtime/given.ts";
 
 export interface TlsSettings {
-  /** Authorities to trust instead of those that Node brings, in PEM. */
-  readonly ca?: string;
-  /** The same, made before (`contextOf`): it takes long if they are many. */
+  /** Authorities to trust instead of those that Node brings (`contextOf`). */
   readonly context?: SecureContext;
-  /** Our own certificate and its key, in PEM, for a peer that asks who we are. */
-  readonly cert?: string;
-  readonly key?: string;
   /** The name that the certificate must be for, where it is not the host's. */
   readonly serverName?: string;
-  /** Whoever is in between can then read and change everything. */
-  readonly dangerouslyTrustAnyone?: boolean;
 }
 
 export interface ConnectTarget {
-  readonly host: string;
-  readonly port: number;
+  /** "host:port", the host of IPv6 in brackets. */
+  readonly place: string;
   /** TCP without it. */
   readonly tls?: TlsSettings;
   /** For the name, the connection and the TLS handshake together. */
@@ -36,7 +30,10 @@ export type ConnectOutcome =
   | { readonly kind: "failed"; readonly error: Error };
 
 export function connectSocket(target: ConnectTarget, clock: Clock): Promise<ConnectOutcome> {
-  const { host, port, tls, timeoutMs, signal } = target;
+  const { place, tls, timeoutMs, signal } = target;
+  const colon = place.lastIndexOf(":");
+  const host = place.slice(0, colon).replace(/^\[|\]$/g, "");
+  const port = Number(place.slice(colon + 1));
   return new Promise((resolve) => {
     const socket =
       tls === undefined
@@ -84,11 +81,7 @@ function tlsOptions(host: string, tls: TlsSettings): ConnectionOptions {
   const serverName = tls.serverName ?? (isIP(host) === 0 ? host : undefined);
   return {
     minVersion: MIN_VERSION,
-    rejectUnauthorized: tls.dangerouslyTrustAnyone !== true,
-    ...(tls.ca === undefined ? {} : { ca: tls.ca }),
-    ...(tls.context === undefined ? {} : { secureContext: tls.context }),
-    ...(tls.cert === undefined ? {} : { cert: tls.cert }),
-    ...(tls.key === undefined ? {} : { key: tls.key }),
-    ...(serverName === undefined ? {} : { servername: serverName }),
+    rejectUnauthorized: true,
+    ...given({ secureContext: tls.context, servername: serverName }),
   };
 }

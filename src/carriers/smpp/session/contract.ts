@@ -4,7 +4,6 @@ import type { RequestName, ResponseName } from "../codec/commands.ts";
 import type { Malformed } from "../codec/decode.ts";
 import type { Mending } from "../codec/mend.ts";
 import type { Pdu, PduDraft, ResponseTo } from "../codec/pdu.ts";
-import { DEFAULT_MAX_PDU_OCTETS } from "../codec/stream.ts";
 import type { Tlv } from "../codec/tlvs.ts";
 import type { BindName, SessionRole } from "./states.ts";
 
@@ -91,7 +90,6 @@ export interface SessionSettings {
   readonly unbindTimeoutMs: number;
   /** The peer's requests that may be without an answer from us at a time; past it the session stops reading. */
   readonly maxHandling: number;
-  readonly maxPduOctets: number;
 }
 
 export const DEFAULT_SETTINGS: SessionSettings = {
@@ -102,7 +100,6 @@ export const DEFAULT_SETTINGS: SessionSettings = {
   probeTimeoutMs: 10_000,
   unbindTimeoutMs: 5_000,
   maxHandling: 100,
-  maxPduOctets: DEFAULT_MAX_PDU_OCTETS,
 };
 
 export interface SessionHandlers {
@@ -123,9 +120,6 @@ export interface SessionHandlers {
   onBind?(pdu: Pdu<BindName>): BindDecision | Promise<BindDecision>;
   /** Now bound, at either end. */
   onBound?(): void;
-  /** The ESME's: the SMSC asks it to bind, which it may do now. Without it, the connection closes. */
-  onOutbind?(pdu: Pdu<"outbind">): void;
-  onAlert?(pdu: Pdu<"alert_notification">): void;
   /**
    * Whether our requests may still go, asked when they are about to be written: they are gathered for a turn of the event loop, and a
    * process can be stopped in the middle of one for any time. A no ends the connection, and what was gathered is unsent.
@@ -147,22 +141,4 @@ export interface SessionHandlers {
 export interface SessionOptions extends Partial<SessionSettings>, SessionHandlers {
   readonly role: SessionRole;
   readonly clock: Clock;
-}
-
-/** Counted since the session began. */
-export interface SessionCounters {
-  pdusIn: number;
-  pdusOut: number;
-  octetsIn: number;
-  octetsOut: number;
-  /** Requests that ended as unknown: by their timeout, and by the end of the connection. */
-  timedOut: number;
-  cutOff: number;
-  strayAnswers: number;
-  malformed: number;
-  /** Requests that were wrong by an octet and could be read all the same. */
-  mended: number;
-  enquireLinks: number;
-  /** How often it stopped reading because it was behind with its answers. */
-  stops: number;
 }

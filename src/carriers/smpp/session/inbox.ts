@@ -8,7 +8,6 @@ import { StreamDecoder } from "../codec/stream.ts";
 
 export interface InboxOptions {
   readonly socket: Duplex;
-  readonly maxPduOctets: number;
   /** Asked before each PDU: whether to leave it where it is for now. */
   readonly isBehind: () => boolean;
   readonly onPdu: (decoded: Decoded | FramingLost) => void;
@@ -22,21 +21,16 @@ export interface InboxOptions {
 
 export class Inbox {
   readonly #options: InboxOptions;
-  readonly #decoder: StreamDecoder;
+  readonly #decoder = new StreamDecoder();
   #listening = true;
   #reading = false;
   #closed = false;
-  octetsIn = 0;
-  /** How often it stopped. */
-  stops = 0;
 
   constructor(options: InboxOptions) {
     this.#options = options;
-    this.#decoder = new StreamDecoder(options.maxPduOctets);
     options.socket.on("data", (chunk: Buffer) => {
       // What comes after the end of the session is let through to nowhere, so that the socket comes to its own end.
       if (this.#closed) return;
-      this.octetsIn += chunk.length;
       options.onHeard();
       this.#decoder.push(chunk);
       this.read();
@@ -72,7 +66,6 @@ export class Inbox {
     this.#listening = listening;
     if (listening) this.#options.socket.resume();
     else this.#options.socket.pause();
-    if (!listening) this.stops++;
     this.#options.onListening(listening);
   }
 }

@@ -9,6 +9,7 @@ import type { Duplex } from "node:stream";
 import { boundOf, writePdu } from "../codec/encode.ts";
 import { Writer } from "../codec/octets.ts";
 import type { PduDraft } from "../codec/pdu.ts";
+import type { SessionHandlers } from "./contract.ts";
 
 /**
  * Half a window of 100 submits. With all of a turn in one write, two ends take turns, each waiting for the other's whole window; in
@@ -19,14 +20,9 @@ const PORTION_OCTETS = 8192;
 /** Some hundred submits. */
 const CHUNK_OCTETS = 32_768;
 
-export interface OutboxOptions {
+export interface OutboxOptions extends Pick<SessionHandlers, "mayAsk" | "onSubmit" | "onWritten"> {
   /** All that was added is with the socket; `taken` says whether it would take more, or is full. */
   readonly onFlush: (taken: boolean) => void;
-  readonly mayAsk: () => boolean;
-  /** A submit of ours was added. */
-  readonly onSubmit?: () => void;
-  /** So many of those are written: the socket has handed them on, or is closed and never will. */
-  readonly onWritten?: (submits: number) => void;
   /** There are requests to write, from this sequence number on, and they may not go. Nothing is written any more. */
   readonly onForbidden: (firstSequence: number) => void;
 }
@@ -47,8 +43,6 @@ export class Outbox {
   /** Submits that were added since the last write, and all that are not written. */
   #gathered = 0;
   #unwritten = 0;
-  pdusOut = 0;
-  octetsOut = 0;
 
   constructor(socket: Duplex, options: OutboxOptions) {
     this.#socket = socket;
@@ -68,7 +62,6 @@ export class Outbox {
   /** `asked`: it is a request of ours. Throws a RangeError, and adds nothing, when a value has no place in its field. */
   add(draft: PduDraft, sequence: number, asked = false): void {
     const writer = this.#writerFor(boundOf(draft));
-    const before = writer.offset;
     writePdu(writer, draft, sequence);
     if (asked) this.#firstAsked ??= sequence;
     if (draft.command === "submit_sm") {
@@ -76,8 +69,6 @@ export class Outbox {
       this.#unwritten++;
       this.#options.onSubmit?.();
     }
-    this.pdusOut++;
-    this.octetsOut += writer.offset - before;
     this.#scheduled ??= setImmediate(() => this.flush());
     if (writer.offset - this.#start >= PORTION_OCTETS && !this.#blocked) this.#writePortion();
   }
@@ -123,12 +114,11 @@ export class Outbox {
   }
 
   #mayWrite(): boolean {
-    const { mayAsk, onForbidden } = this.#options;
     const first = this.#firstAsked;
     this.#firstAsked = null;
-    if (this.#forbidden || first === null || mayAsk()) return !this.#forbidden;
+    if (this.#forbidden || first === null || (this.#options.mayAsk?.() ?? true)) return !this.#forbidden;
     this.#forbidden = true;
-    onForbidden(first);
+    this.#options.onForbidden(first);
     return false;
   }
 

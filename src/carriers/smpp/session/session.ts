@@ -1,10 +1,7 @@
 /**
  * One SMPP connection, from either end.
  *
- *            outbind                  bind_… answered with 0
- *   open ─────────────► outbound ──┐
- *    │                             ├──► bound_tx | bound_rx | bound_trx ──► unbinding ──► closed
- *    └─────────────────────────────┘         unbind, ours or the peer's       when all is answered
+ *   open ──bind_… answered with 0──► bound_tx | bound_rx | bound_trx ──unbind, ours or the peer's──► unbinding ──all is answered──► closed
  *
  *   From every state straight to closed: the connection fails or ends, the peer falls silent, framing is lost, a timeout of the
  *   bind or of the goodbye, `close()`. A session that is closed stays closed: to try again is to make a new socket and a new
@@ -33,7 +30,6 @@ import {
   responseTo,
 } from "../codec/commands.ts";
 import type { Decoded, FramingLost, Malformed } from "../codec/decode.ts";
-import type { Mending } from "../codec/mend.ts";
 import type { Pdu, PduBody, PduDraft } from "../codec/pdu.ts";
 import { type CommandStatus, statusCode } from "../codec/statuses.ts";
 import { answerBind, INTERFACE_VERSION } from "./binding.ts";
@@ -44,7 +40,6 @@ import {
   type MessageRequestName,
   type SendableName,
   type SessionAnswer,
-  type SessionCounters,
   type SessionOptions,
   type SessionSettings,
   type Unsent,
@@ -77,7 +72,6 @@ export class SmppSession {
   readonly #outbox: Outbox;
   readonly #window: Window;
   readonly #handling: Handling;
-  readonly #counters = { pdusIn: 0, timedOut: 0, cutOff: 0, strayAnswers: 0, malformed: 0, mended: 0, enquireLinks: 0 };
   #state: SessionState = "open";
   #watchdog: Watchdog | null = null;
   /** For what must happen in time besides answers: first the bind, then the goodbye, then the end of the socket. */
@@ -92,20 +86,21 @@ export class SmppSession {
 
   constructor(socket: Duplex, options: SessionOptions) {
     this.#options = { ...DEFAULT_SETTINGS, ...options };
-    const { clock, window, requestTimeoutMs, bindTimeoutMs, maxHandling, maxPduOctets } = this.#options;
+    const { clock, window, requestTimeoutMs, bindTimeoutMs, maxHandling } = this.#options;
     this.#peer = this.#options.role === "esme" ? "smsc" : "esme";
     this.#socket = socket;
     this.#outbox = new Outbox(socket, {
+      ...options,
       onFlush: (taken) => this.#flushed(taken),
-      mayAsk: () => this.#options.mayAsk?.() ?? true,
-      onSubmit: () => this.#options.onSubmit?.(),
-      onWritten: (submits) => this.#options.onWritten?.(submits),
       onForbidden: (firstSequence) => {
         this.#window.withdraw(firstSequence, "forbidden");
         this.#destroy("forbidden");
       },
     });
-    this.#window = new Window(clock, window, requestTimeoutMs, (count) => this.#expired(count));
+    this.#window = new Window(clock, window, requestTimeoutMs, () => {
+      this.#advanceGoodbye();
+      this.#announceRoom();
+    });
     this.#handling = new Handling({
       bound: maxHandling,
       outbox: this.#outbox,
@@ -118,7 +113,6 @@ export class SmppSession {
     });
     this.#inbox = new Inbox({
       socket,
-      maxPduOctets,
       isBehind: () => this.#handling.isBehind(),
       onPdu: (decoded) => this.#take(decoded),
       onHeard: () => this.#watchdog?.heard(),
@@ -157,23 +151,10 @@ export class SmppSession {
     return this.#handling.withHandlers;
   }
 
-  get counters(): SessionCounters {
-    const { octetsIn, stops } = this.#inbox;
-    const { pdusOut, octetsOut } = this.#outbox;
-    return { ...this.#counters, octetsIn, stops, pdusOut, octetsOut };
-  }
-
   /** The ESME's: bound when the answer has status 0. */
   bind(kind: BindKind, fields: Partial<PduBody<BindName>>): Promise<SessionAnswer<BindName>> {
     const draft: PduDraft<BindName> = { command: `bind_${kind}`, interfaceVersion: INTERFACE_VERSION, ...fields };
     return new Promise((hears) => this.ask(draft, hears));
-  }
-
-  /** The SMSC's: asks the ESME to bind as a receiver. False when it is too late for that. */
-  outbind(fields: Partial<PduBody<"outbind">>): boolean {
-    if (!maySend(this.#options.role, "outbind", this.#state)) return false;
-    this.#state = "outbound";
-    return this.send({ command: "outbind", ...fields });
   }
 
   request<Name extends SendableName>(draft: PduDraft<Name>): Promise<SessionAnswer<Name>> {
@@ -235,25 +216,19 @@ export class SmppSession {
       this.#finish("framing lost", new Error(`the peer sent a command_length of ${decoded.claimedOctets}`));
       return;
     }
-    this.#counters.pdusIn++;
     if (decoded.kind === "malformed") {
       this.#takeMalformed(decoded);
       return;
     }
     const { pdu } = decoded;
-    if (decoded.mended !== undefined) this.#noteMended(pdu, decoded.mended);
+    if (decoded.mended !== undefined && isRequest(pdu.command))
+      this.#options.onMended?.({ command: pdu.command, sequence: pdu.sequence }, decoded.mended);
     if (isResponse(pdu.command)) this.#takeResponse(pdu as Pdu<ResponseName | "generic_nack">);
     else if (mayArrive(this.#peer, pdu.command, this.#state)) this.#takeRequest(pdu);
     else this.#refuse(pdu, isBind(pdu.command) ? "ESME_RALYBND" : "ESME_RINVBNDSTS");
   }
 
-  #noteMended({ command, sequence }: Pdu, how: Mending): void {
-    this.#counters.mended++;
-    if (isRequest(command)) this.#options.onMended?.({ command, sequence }, how);
-  }
-
   #takeMalformed(malformed: Malformed): void {
-    this.#counters.malformed++;
     const { onProblem, onUnreadable } = this.#options;
     onProblem?.({ kind: "malformed", malformed });
     const { commandId, sequence, octets, answer } = malformed;
@@ -277,7 +252,6 @@ export class SmppSession {
       this.#advanceGoodbye();
     } else if (pdu.command !== "enquire_link_resp") {
       // The watchdog's enquire_link is not in the window: that something came is all it wants to know.
-      this.#counters.strayAnswers++;
       this.#options.onStrayAnswer?.(pdu);
     }
   }
@@ -296,12 +270,10 @@ export class SmppSession {
         this.#takeBind(pdu);
         break;
       case "outbind":
-        this.#state = "outbound";
-        if (this.#options.onOutbind === undefined) this.#finish("outbind refused");
-        else this.#options.onOutbind(pdu);
+        this.#finish("outbind refused");
         break;
       case "alert_notification":
-        this.#options.onAlert?.(pdu);
+        // A phone is back: the carrier tries again by itself.
         break;
       default:
         this.#takeMessage(pdu as Pdu<MessageRequestName>);
@@ -348,10 +320,7 @@ export class SmppSession {
       clock,
       idleMs,
       probeTimeoutMs,
-      probe: () => {
-        this.#counters.enquireLinks++;
-        this.send({ command: "enquire_link" });
-      },
+      probe: () => this.send({ command: "enquire_link" }),
       dead: () => this.#destroy("silent"),
     });
     this.#options.onBound?.();
@@ -366,12 +335,6 @@ export class SmppSession {
     }
     this.#handling.flushed();
     if (!this.#inbox.listening) this.#inbox.read();
-    this.#announceRoom();
-  }
-
-  #expired(count: number): void {
-    this.#counters.timedOut += count;
-    this.#advanceGoodbye();
     this.#announceRoom();
   }
 
@@ -429,7 +392,7 @@ export class SmppSession {
     this.#watchdog?.stop();
     this.#inbox.close();
     this.#handling.close();
-    this.#counters.cutOff += this.#window.end();
+    this.#window.end();
     return true;
   }
 

@@ -8,7 +8,6 @@ export type SessionRole = "esme" | "smsc";
 
 export type SessionState =
   | "open" // connected, nothing said yet
-  | "outbound" // the SMSC has asked the ESME to bind as a receiver
   | "bound_tx" // the ESME may submit
   | "bound_rx" // the SMSC may deliver
   | "bound_trx" // both
@@ -36,10 +35,10 @@ export function isBind(command: PduName): boolean {
   return command.startsWith("bind_");
 }
 
-const UNBOUND: readonly SessionState[] = ["open", "outbound"];
+const UNBOUND: readonly SessionState[] = ["open"];
 const BOUND: readonly SessionState[] = ["bound_tx", "bound_rx", "bound_trx"];
 const SUBMITTING: readonly SessionState[] = ["bound_tx", "bound_trx"];
-const ANY: readonly SessionState[] = ["open", "outbound", "bound_tx", "bound_rx", "bound_trx", "unbinding"];
+const ANY: readonly SessionState[] = ["open", "bound_tx", "bound_rx", "bound_trx", "unbinding"];
 
 /**
  * The standard has the SMSC deliver to receivers and transceivers. There are carriers that send a transmitter its receipts all
@@ -63,7 +62,7 @@ const MAY_SEND: Readonly<Record<SessionRole, Partial<Record<PduName, readonly Se
     unbind: [...BOUND, "unbinding"],
   },
   smsc: {
-    outbind: ["open"],
+    outbind: UNBOUND,
     deliver_sm: DELIVERING,
     data_sm: DELIVERING,
     alert_notification: DELIVERING,

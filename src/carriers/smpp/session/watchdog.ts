@@ -9,7 +9,7 @@ export interface WatchdogOptions {
   readonly clock: Clock;
   readonly idleMs: number;
   readonly probeTimeoutMs: number;
-  readonly probe: () => void;
+  readonly probe: () => unknown;
   readonly dead: () => void;
 }
 

@@ -26,7 +26,7 @@ export class Window {
   readonly #clock: Clock;
   readonly #size: number;
   readonly #timeoutMs: number;
-  readonly #onExpired: (count: number) => void;
+  readonly #onExpired: () => void;
   /** A request's place is its sequence number modulo the number of places, of which there are at least twice as many as requests. */
   readonly #places: (Waiting | undefined)[];
   #inFlight = 0;
@@ -34,7 +34,7 @@ export class Window {
   /** Set for the oldest, and left as it is when that one is answered: it then looks for the next. */
   #timer: Timer | null = null;
 
-  constructor(clock: Clock, size: number, timeoutMs: number, onExpired: (count: number) => void) {
+  constructor(clock: Clock, size: number, timeoutMs: number, onExpired: () => void) {
     this.#clock = clock;
     this.#size = size;
     this.#timeoutMs = timeoutMs;
@@ -95,35 +95,33 @@ export class Window {
     }
   }
 
-  /** The connection has ended: no answer will come. Returns how many that leaves unknown. */
-  end(): number {
+  /** The connection has ended: no answer will come. */
+  end(): void {
     this.#timer?.cancel();
     this.#timer = null;
-    return this.#giveUp(Number.POSITIVE_INFINITY);
+    this.#giveUp(Number.POSITIVE_INFINITY);
   }
 
   #expire(): void {
     const nowMs = this.#clock.monotonic();
-    const count = this.#giveUp(nowMs);
+    const before = this.#inFlight;
+    this.#giveUp(nowMs);
     const oldestMs = this.#places.reduce(
       (oldest, waiting) => Math.min(oldest, waiting?.deadlineMs ?? oldest),
       Infinity,
     );
     this.#timer = this.#inFlight === 0 ? null : this.#clock.after(oldestMs - nowMs, () => this.#expire());
-    if (count > 0) this.#onExpired(count);
+    if (this.#inFlight < before) this.#onExpired();
   }
 
   /** Those whose time is over. */
-  #giveUp(nowMs: number): number {
-    let count = 0;
+  #giveUp(nowMs: number): void {
     for (const [place, waiting] of this.#places.entries()) {
       if (waiting === undefined || waiting.deadlineMs > nowMs) continue;
       this.#places[place] = undefined;
       this.#inFlight--;
       waiting.hears({ kind: "unknown", sequence: waiting.sequence });
-      count++;
     }
-    return count;
   }
 
   #placeOf(sequence: number): number {
