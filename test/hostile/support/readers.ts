@@ -492,6 +492,7 @@ export const EXEMPT: Readonly<Record<string, string>> = {
   "src/api/errors.ts tooMany": OWN_WORDS,
   "src/api/errors.ts unavailable": OWN_WORDS,
   "src/api/description/errors.ts capital": OWN_WORDS,
+  "src/simulator/handsets.ts phone": "takes our own words",
   "src/api/wrong-account.ts wrongAccount": "takes our own words, and the key of an account",
   "src/money/currencies.ts currencyNumber": "takes the currency of an account",
   "src/money/currencies.ts currencySymbol": "takes the currency of an account",

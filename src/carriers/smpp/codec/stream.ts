@@ -8,7 +8,7 @@ import { type Decoded, decodePdu, type FramingLost, HEADER_OCTETS } from "./deco
 import { statusCode } from "./statuses.ts";
 
 /** The longest message_payload there can be (65,535 octets) and room for the rest. */
-export const DEFAULT_MAX_PDU_OCTETS = 65_536 + 1024;
+const DEFAULT_MAX_PDU_OCTETS = 65_536 + 1024;
 
 const NOTHING = Buffer.alloc(0);
 
