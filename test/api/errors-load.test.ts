@@ -109,11 +109,14 @@ const SECRET = "SQLITE_IOERR: disk I/O error in INSERT INTO message at /var/lib/
 /** A store whose commands, once it is broken, fail like this. */
 function breakable(makeError: () => Error) {
   const state = { broken: false };
-  const wrap = (store: Store): Store =>
-    new Proxy(store, {
-      get: (target, name, receiver) =>
-        state.broken ? () => Promise.reject(makeError()) : Reflect.get(target, name, receiver),
-    });
+  const wrap = (store: Store): Store => {
+    const commands = Object.entries(store) as [string, (input: unknown) => Promise<unknown>][];
+    const broken = commands.map(([name, command]) => [
+      name,
+      (input: unknown) => (state.broken ? Promise.reject(makeError()) : command(input)),
+    ]);
+    return Object.fromEntries(broken);
+  };
   return { state, wrap };
 }
 
