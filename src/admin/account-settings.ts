@@ -1,5 +1,4 @@
 /** What of an account can be set at its start and changed later, within which bounds. */
-
 import { parseNetwork } from "../runtime/networks.ts";
 import { urlProblem } from "../runtime/urls.ts";
 import { isSender } from "../sms/addresses.ts";

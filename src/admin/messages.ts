@@ -1,5 +1,4 @@
 /** A message by the id that its client has, for whoever operates the service: with what its carrier said after its last word. */
-
 import type { LaterReceipt } from "../store/port/receipts.ts";
 import type { Store } from "../store/port/store.ts";
 import type { LoggedMessage } from "../store/port/tracking.ts";

@@ -2,7 +2,6 @@
  * What would become of a message to a number, and why: the way that it would go, step by step, and what a part of it would cost. It decides
  * as intake and dispatch do (intake/intake.ts, dispatch/carrier-router.ts), and says a sentence about each step.
  */
-
 import type { Snapshot } from "../catalogue/snapshot.ts";
 import type { Micros } from "../money/amounts.ts";
 import { formatMicros } from "../money/amounts.ts";

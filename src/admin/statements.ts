@@ -3,7 +3,6 @@
  * the end is not. The API gives it in pages or as CSV, the command line whole; both have the same balances and the same CSV. A statement over several
  * accounts has the sums of each; its CSV is that of one account after the other.
  */
-
 import { formatMicros, type Micros } from "../money/amounts.ts";
 import { csvRow } from "../money/csv.ts";
 import type { Posting, PostingPosition } from "../money/postings.ts";

@@ -1,5 +1,4 @@
 /** API keys as they are asked for and shown. What a key may be is decided in admin/. */
-
 import { MAX_NETWORK_LENGTH } from "../admin/account-settings.ts";
 import { type CreatedApiKey, MAX_KEY_NAME, MAX_KEY_NETWORKS, MAX_KEY_SCOPES } from "../admin/api-keys.ts";
 import { type Static, Type } from "../runtime/type.ts";

@@ -3,7 +3,6 @@
  * wherever Basic is taken. The password of a user with a second factor is good for opening a session, together with a code, and for
  * nothing else.
  */
-
 import type { ApiKeys } from "../auth/api-keys.ts";
 import { type LoginAttempts, TooManyAttempts } from "../auth/attempts.ts";
 import type { Credentials } from "../auth/credentials.ts";

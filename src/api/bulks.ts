@@ -1,5 +1,4 @@
 /** Scheduled bulks: when one is to go, and whether it is to go at all. */
-
 import { formatDateTime } from "../schedule/date-time.ts";
 import { tooFarAhead } from "../schedule/sending-time.ts";
 import type { Bulk, BulkChangeOutcome, BulkName, BulkStatus } from "../store/port/bulks.ts";

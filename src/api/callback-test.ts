@@ -1,5 +1,4 @@
 /** A test callback: the client names a URL, a signed sample of a report goes there, and the answer says what was sent and what came back. */
-
 import { Allowance } from "../auth/allowance.ts";
 import { Type } from "../runtime/type.ts";
 import { MAX_URL_LENGTH, urlProblem } from "../runtime/urls.ts";

@@ -2,7 +2,6 @@
  * The door for carriers over HTTP: /carriers/{id}/{token}/receipts, incoming or events. Whoever does not know the token learns nothing, not even which
  * carriers there are. A callback is answered when what it says is safe; when the store is away the provider is told to come again.
  */
-
 import type { FastifyReply, FastifyRequest } from "fastify";
 import {
   CALLBACK_KINDS,

@@ -1,5 +1,4 @@
 /** Every operation of the API for clients, resellers and operators, and what they are made with. */
-
 import { bulkOperations } from "./bulks.ts";
 import { callbackTestOperations } from "./callback-test.ts";
 import { carrierCallbacks } from "./carrier-callbacks.ts";

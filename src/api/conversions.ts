@@ -1,5 +1,4 @@
 /** POST /ct/1/log/end/{messageId}: a client says that a message brought what it was sent for. */
-
 import { Type } from "../runtime/type.ts";
 import { ApiExceptionResponse } from "./error-schemas.ts";
 import { ApiError } from "./errors.ts";

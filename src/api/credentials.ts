@@ -2,7 +2,6 @@
  * What a client does about its own credentials: API keys, its password, and the secret that signs its reports. A password or a session may do
  * all of it. An API key may replace itself: make another of no more rights, and then revoke itself.
  */
-
 import type { FastifyRequest } from "fastify";
 import { makeApiKey } from "../admin/api-keys.ts";
 import { dropOldCallbackSecret, rotateCallbackSecret } from "../admin/callback-secrets.ts";

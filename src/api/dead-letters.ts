@@ -2,7 +2,6 @@
  * Reports that were not taken: an account lists its own dead letters, sends them again, and has those that wait tried at once. Operators do so for
  * everybody. One call changes a page of them: `next` in its answer is the `after` of the next call, so that a million of them hold up nobody.
  */
-
 import { type Static, type TObject, type TProperties, Type } from "../runtime/type.ts";
 import { hostOf, NO_HOST } from "../runtime/urls.ts";
 import { formatDateTime } from "../schedule/date-time.ts";

@@ -2,7 +2,6 @@
  * The description of the API, for programs (/openapi.json) and for people (/docs). Anybody may ask for it, so it is made once, compressed once, and
  * given out as it is; requests for it have a bound of their own. What makes it is as large as the rest of the API, and is loaded by who asks first.
  */
-
 import { hash } from "node:crypto";
 import { once } from "node:events";
 import { promisify } from "node:util";

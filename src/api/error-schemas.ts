@@ -1,5 +1,4 @@
 /** The bodies of errors, as the description names them; error-forms.ts says which paths have which. */
-
 import { type TSchema, Type } from "../runtime/type.ts";
 import { OptionalText } from "./shapes.ts";
 

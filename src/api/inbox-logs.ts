@@ -1,5 +1,4 @@
 /** Messages that phones sent to an account's numbers, read as often as one likes: those that wait, were fetched or were pushed. */
-
 import { incomingResults } from "../reports/rendering/incoming-item.ts";
 import { timeOfId } from "../runtime/ids.ts";
 import { plainPhone } from "../sms/addresses.ts";

@@ -1,5 +1,4 @@
 /** Messages that phones sent to an account's numbers, for whoever fetches them. Those of a number with a forwardUrl are pushed instead. */
-
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { incomingResults } from "../reports/rendering/incoming-item.ts";
 import { Type } from "../runtime/type.ts";

@@ -1,5 +1,4 @@
 /** The shapes of messages from phones. */
-
 import { Type } from "../runtime/type.ts";
 import { LimitQuery } from "./schemas.ts";
 import { OptionalText, optional, Text, Whole } from "./shapes.ts";

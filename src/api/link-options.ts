@@ -1,5 +1,4 @@
 /** What a request of the first two versions says of its links and of its conversions, as intake takes it. */
-
 import type { ConversionWish, LinkWish } from "../intake/request.ts";
 import { type Static, Type } from "../runtime/type.ts";
 import { OptionalFlag, OptionalText } from "./shapes.ts";

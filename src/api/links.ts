@@ -3,7 +3,6 @@
  * target comes from the store alone. A click is in the store before the phone goes on, unless the store takes long or cannot write: a phone must not
  * wait for our counting.
  */
-
 import { type Click, CODE_LENGTH } from "../message/links.ts";
 import { systemClock, within } from "../runtime/clock.ts";
 import { LogLimiter } from "../runtime/log.ts";

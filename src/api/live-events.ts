@@ -3,7 +3,6 @@
  * Each event `live` has the events of a moment, and how many more there were that could not be told: nothing is kept for a reader that is slow or away.
  * With several nodes one hears of what this node does.
  */
-
 import type { FastifyRequest } from "fastify";
 import { LIVE_KINDS, type LiveBatch, type LiveEvent, type LiveHub, missedIn } from "../events/live.ts";
 import { boundedCache } from "../runtime/cache.ts";

@@ -2,7 +2,6 @@
  * Who logs in: a password, and a code where a second factor is in force. Wrong codes are counted like wrong passwords, under the same user
  * and address, so that whoever has found out one of the two cannot try out the other.
  */
-
 import type { FastifyRequest } from "fastify";
 import { MAX_CODE_CHARACTERS, proofOf } from "../auth/second-factor.ts";
 import type { Account, Scope, User } from "../store/port/accounts.ts";

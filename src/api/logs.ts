@@ -1,5 +1,4 @@
 /** The logs: what an account sent and what became of it, read as often as one likes. */
-
 import type { FastifyRequest } from "fastify";
 import { searchLogs } from "../admin/log-search.ts";
 import { logItem } from "../reports/rendering/report-item.ts";

@@ -1,5 +1,4 @@
 /** What both the console and the operator's API say of a message in the same words. */
-
 import { Type } from "../runtime/type.ts";
 import { Text, TextOrNull } from "./shapes.ts";
 

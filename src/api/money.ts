@@ -1,5 +1,4 @@
 /** Balance, and what a reseller does about it: add funds. */
-
 import type { FastifyRequest } from "fastify";
 import { addFunds, checkFunds } from "../admin/funds.ts";
 import { microsToNumber } from "../money/amounts.ts";

@@ -1,5 +1,4 @@
 /** Applications that PINs are sent for, and the templates of their messages. */
-
 import type { FastifyRequest } from "fastify";
 import type { PinApplication, PinConfiguration, PinTemplate, PinTemplateChange } from "../pins/commands.ts";
 import { MAX_APPLICATIONS, MAX_TEMPLATES } from "../pins/defaults.ts";

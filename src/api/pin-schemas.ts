@@ -1,5 +1,4 @@
 /** The shapes of PINs: applications, templates, sending and verifying. */
-
 import { MAX_PIN_ATTEMPTS } from "../pins/defaults.ts";
 import { DEFAULT_PIN_LENGTH, MAX_PIN_BROUGHT, MAX_PIN_LENGTH, MIN_PIN_LENGTH, PIN_TYPES } from "../pins/pin.ts";
 import { type TProperties, Type } from "../runtime/type.ts";

@@ -3,7 +3,6 @@
  * can verify it, whenever the process dies. Where the message is rejected, the PIN is counted, so that nobody gets more of them than the limits
  * allow, but it cannot be verified.
  */
-
 import type { FastifyRequest } from "fastify";
 import type { RequestedMessage } from "../intake/request.ts";
 import { NO_REPORT } from "../message/report-form.ts";

@@ -4,7 +4,6 @@
  * requests, as they are now. An account has a bucket of one second's share that fills again steadily. A request with more messages
  * than fit goes when the bucket is full, and leaves it in debt: nobody is locked out, and the mean holds.
  */
-
 import type { Intake } from "../intake/intake.ts";
 import type { SendAnswer, SendRequest } from "../intake/request.ts";
 import { boundedCache } from "../runtime/cache.ts";

@@ -4,7 +4,6 @@
  * Each is handed out once, and is never lost: it is only gone for good once the answer that carries it is written to the connection. If the
  * service dies before, or the connection does, it is handed out again a minute later.
  */
-
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { reportItem } from "../reports/rendering/report-item.ts";
 import { reportItemV3 } from "../reports/rendering/report-item-v3.ts";

@@ -1,5 +1,4 @@
 /** The sandbox's clock: how far it is ahead, and moving it. */
-
 import { MAX_OFFSET_MS, type TimeTravel } from "../runtime/time-travel.ts";
 import { formatDateTime } from "../schedule/date-time.ts";
 import type { Account } from "../store/port/accounts.ts";

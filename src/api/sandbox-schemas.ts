@@ -1,5 +1,4 @@
 /** The shapes of what only the sandbox has: phones, the faults of their network, and the clock. */
-
 import { Type } from "../runtime/type.ts";
 import { PHONE_STATES } from "../simulator/phone-states.ts";
 import { Flag, Text, Whole } from "./shapes.ts";

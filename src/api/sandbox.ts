@@ -1,5 +1,4 @@
 /** What only the sandbox has: its phones, which show what they got and write when they are told to; the faults of their network; and its clock. */
-
 import { NO_FAULTS } from "../simulator/network-faults.ts";
 import type { Viewer } from "../simulator/phones.ts";
 import { isDestination, plainPhone } from "../sms/addresses.ts";

@@ -2,7 +2,6 @@
  * The shapes of the API. One schema gives the type, the validation, the answer's serializer and the page at /docs. One with a `title` stands once in the
  * description, under that name (description/shared-schemas.ts).
  */
-
 import { type TProperties, Type } from "../runtime/type.ts";
 import { MAX_URL_LENGTH } from "../runtime/urls.ts";
 import { TIME_UNITS } from "../schedule/pace.ts";

@@ -1,5 +1,4 @@
 /** A user's second factor: enrolled, put in force with a first code, and taken away with another. */
-
 import type { FastifyRequest } from "fastify";
 import { Allowance } from "../auth/allowance.ts";
 import { factorUri, newFactorSecret, newRecoveryCodes, proofOf } from "../auth/second-factor.ts";

@@ -1,5 +1,4 @@
 /** Logging in and out. There are two spellings of the same: the older one is the reseller's, the newer one anybody's. */
-
 import type { FastifyRequest } from "fastify";
 import { type NamedPassword, readBasic, readToken } from "./auth.ts";
 import { NO_LOGIN } from "./auth-reasons.ts";

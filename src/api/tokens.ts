@@ -1,5 +1,4 @@
 /** Tokens for programs, as OAuth 2 gives them for a name and a password (client credentials): good for an hour, in `Authorization: Bearer`. */
-
 import type { FastifyRequest } from "fastify";
 import { BEARER_SECONDS } from "../auth/sessions.ts";
 import { Type } from "../runtime/type.ts";

@@ -1,5 +1,4 @@
 /** The shapes of reports and logs. */
-
 import { Type } from "../runtime/type.ts";
 import { LimitQuery, Status } from "./schemas.ts";
 import { OneOf, OptionalText, Text, Whole } from "./shapes.ts";

@@ -2,7 +2,6 @@
  * Addresses that reports are never pushed to (http/guard.ts). Whoever gives one is told so with the answer, as of other things that look odd
  * about a request: the message goes all the same. Names that lead to such an address show at the first try, because nobody is asked for them before.
  */
-
 import { type AddressPolicy, urlRefusal } from "../http/guard.ts";
 import type { Intake } from "../intake/intake.ts";
 import type { SendRequest } from "../intake/request.ts";

@@ -14,7 +14,6 @@
  *
  * All of this is one node's, in memory, and bounded; the names and secrets in it are hashes under a key that ends with the process.
  */
-
 import { hash, randomBytes } from "node:crypto";
 import { type Backoff, backoffMs } from "../runtime/backoff.ts";
 import { type BoundedCache, boundedCache, expiringCache } from "../runtime/cache.ts";

@@ -4,7 +4,6 @@
  * hash a pair was right for: as long as the user has that one, the pair is right, and somebody who changes accounts all day
  * does not have everybody's passwords checked again and again.
  */
-
 import { createHmac, randomBytes } from "node:crypto";
 import { boundedCache } from "../runtime/cache.ts";
 import type { Clock } from "../runtime/clock.ts";

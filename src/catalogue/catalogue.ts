@@ -1,5 +1,4 @@
 /** Follows the store: keeps a snapshot of what the operator has set and makes a new one within a second of a change. While nothing is written it asks nothing. */
-
 import { SeenWrites, type WriteMark } from "../node/write-mark.ts";
 import { type Clock, Interval } from "../runtime/clock.ts";
 import type { Log } from "../runtime/log.ts";

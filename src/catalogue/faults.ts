@@ -1,5 +1,4 @@
 /** How an operator is told what is wrong with a catalogue: file, line, column, the item, and a sentence. All faults are told at once, up to a bound. */
-
 import { OCTETS_PATTERN, PEM_PATTERN } from "../carriers/smpp/profile.ts";
 import { patternOf, type SchemaFault, type SchemaWords } from "../runtime/schema-faults.ts";
 import { shownPlace, type TomlPath, TomlPlaces } from "../runtime/toml.ts";

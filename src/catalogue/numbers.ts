@@ -1,5 +1,4 @@
 /** A number of ours to which phones send messages, as an operator writes it: whose it is, and what is done with what comes in. */
-
 import { firstWord, inCapitals } from "../message/incoming.ts";
 import { oneOf, type Static, Type } from "../runtime/type.ts";
 import { MAX_URL_LENGTH, urlProblem } from "../runtime/urls.ts";

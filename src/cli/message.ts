@@ -1,5 +1,4 @@
 /** `heliograph message list`: messages as the store has them. What is known of one is in message-show.ts. */
-
 import { Command } from "commander";
 import { searchLogs } from "../admin/log-search.ts";
 import { ALL_MESSAGES } from "../admin/messages.ts";

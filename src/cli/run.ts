@@ -1,5 +1,4 @@
 /** `heliograph sandbox` and `heliograph serve`: run the service until a signal stops it. */
-
 import type { Command } from "commander";
 import { createLog } from "../runtime/log.ts";
 import { LOOPBACK } from "../runtime/networks.ts";

@@ -2,7 +2,6 @@
  * The sandbox shows that it lives: a line for each message that is accepted and for what became of it, for each report with its answer, and for what is odd
  * about a request. A flood of messages does not become a flood of lines: those that are too many in a second are counted.
  */
-
 import { type LiveBatch, type LiveEvent, type LiveHub, type LiveKind, missedIn } from "../events/live.ts";
 import { type Clock, systemClock, type Timer } from "../runtime/clock.ts";
 import { lineOf, type ToldEvent } from "./live-lines.ts";

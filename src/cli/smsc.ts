@@ -1,5 +1,4 @@
 /** `heliograph smsc`: a simulated carrier for any SMPP client, with faults that can be switched on while it runs. */
-
 import { isIPv6 } from "node:net";
 import { Command } from "commander";
 import type { SessionProblem } from "../carriers/smpp/session/contract.ts";

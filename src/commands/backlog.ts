@@ -1,5 +1,4 @@
 /** How much waits, for whoever watches: each is counted along an index of just these rows, and only up to a bound. */
-
 import type { CommandParts } from "../store/command-parts.ts";
 import { commands } from "./entry.ts";
 

@@ -24,7 +24,6 @@
  * that were sent at once has a row too, so that it can be listed (bulk-lists.ts): it is `at_once`, its messages know nothing of it, and nothing can be
  * changed of it.
  */
-
 import type { SpeedLimit } from "../schedule/pace.ts";
 import { firstSendable } from "../schedule/sending-time.ts";
 import type { CommandParts } from "../store/command-parts.ts";

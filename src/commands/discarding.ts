@@ -1,5 +1,4 @@
 /** Deletes what matched nothing, or was kept aside, when somebody has looked at it. Who did so is in the audit. */
-
 import { step } from "../message/life.ts";
 import type { MessageKey } from "../message/message.ts";
 import type { CommandParts } from "../store/command-parts.ts";

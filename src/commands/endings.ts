@@ -1,5 +1,4 @@
 /** The last word about a message: its final state, what it gives back, and its report. */
-
 import { type Event, type Step, step } from "../message/life.ts";
 import { reasonOf } from "../message/reasons.ts";
 import { formFor, NO_REPORT, TOLD, type Told } from "../message/report-form.ts";

@@ -10,7 +10,6 @@
  * finished set has, to the letter, starts an *echo*: a set that comes to nothing unless a part joins it that is new. And a part whose
  * place in a set has another text begins a set of its own.
  */
-
 import type { IncomingPart } from "../message/incoming.ts";
 import {
   joinParts,

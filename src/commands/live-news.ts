@@ -1,5 +1,4 @@
 /** What the store tells those who watch messages live (events/live.ts): after the commit, and only while somebody watches. */
-
 import { type LiveEvent, type LiveTap, liveText } from "../events/live.ts";
 import { nthId } from "../runtime/ids.ts";
 import { findError } from "../sms/errors.ts";

@@ -5,7 +5,6 @@
  * No row says which report a message is in, unless it has several or one was replayed. So a report that waits is looked for among those of its receiver that failed, and
  * of all that were made when the message ended: ids of reports have their time in them. One that was taken has left, and only the trace may say so.
  */
-
 import { SUBJECT, type TraceDetails } from "../events/trace.ts";
 import { firstIdAt } from "../runtime/ids.ts";
 import { hostOf } from "../runtime/urls.ts";

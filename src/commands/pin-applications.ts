@@ -1,5 +1,4 @@
 /** Applications that PINs are sent for, and the templates of their messages. There is no delete: both are bounded in number. */
-
 import type { PinApplication, PinTemplate } from "../pins/commands.ts";
 import { DEFAULT_CONFIGURATION, MAX_APPLICATIONS, MAX_TEMPLATES } from "../pins/defaults.ts";
 import { DEFAULT_PIN_LENGTH } from "../pins/pin.ts";

@@ -2,7 +2,6 @@
  * PINs: made to be sent, and verified. What is decided here is decided on locked rows, so the limits hold to the last one on any number of nodes.
  * Rows are locked in one order (a PIN, its application's count, its number's count), so that nobody waits in a circle.
  */
-
 import type { Regional } from "../message/regional.ts";
 import type { KeptFields, PinConfiguration, PinError, PinSending, PinVerdict } from "../pins/commands.ts";
 import { DEFAULT_CONFIGURATION } from "../pins/defaults.ts";

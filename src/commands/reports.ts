@@ -1,5 +1,4 @@
 /** Report batches: written in the unit that makes them, kept until their receiver has them. */
-
 import type { ReportAttempt } from "../message/callback.ts";
 import type { ReportBatch } from "../message/message.ts";
 import { hostOf } from "../runtime/urls.ts";

@@ -4,7 +4,6 @@
  *
  * A page looks at a bounded number of messages, along the index by which the logs are read.
  */
-
 import type { SentCost, SentPosition, SentTraffic } from "../money/postings.ts";
 import { countryOf } from "../sms/countries.ts";
 import type { CommandParts } from "../store/command-parts.ts";

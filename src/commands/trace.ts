@@ -1,5 +1,4 @@
 /** Steps of messages, noted for people (events/trace.ts): appended many at a time, and gone with their age. */
-
 import type { CommandParts } from "../store/command-parts.ts";
 import { commands } from "./entry.ts";
 

@@ -1,5 +1,4 @@
 /** What moving the sandbox's clock needs of the store. */
-
 import type { CommandParts } from "../store/command-parts.ts";
 import { commands } from "./entry.ts";
 

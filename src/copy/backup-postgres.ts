@@ -2,7 +2,6 @@
  * Takes a backup of PostgreSQL: every table, read in one transaction that sees one moment, into a fresh file of SQLite. Nodes go on meanwhile; only
  * rows that they delete are not cleared away until the transaction is over.
  */
-
 import { asDatabaseError } from "../drivers/postgres/faults.ts";
 import { PostgresLink } from "../drivers/postgres/link.ts";
 import { type Db, openDatabase } from "../drivers/sqlite/database.ts";

@@ -1,5 +1,4 @@
 /** Whether both sides of a copy hold the same: as many rows of everything, and the same money in every place. */
-
 import { COPIED } from "./copied-tables.ts";
 import type { CopySource } from "./copy-source.ts";
 import type { PostgresReader } from "./postgres-reader.ts";

@@ -5,7 +5,6 @@
  *   empty ──begin──▶ copy_progress, trigger ──pages, each with its progress──▶ checked ──finish──▶ a store like any other
  *                          └── killed at any point: begin finds the progress and goes on
  */
-
 import { asDatabaseError } from "../drivers/postgres/faults.ts";
 import { inTransaction, PostgresLink, type Session } from "../drivers/postgres/link.ts";
 import { type ColumnTypes, fieldsOf, insertion, sendRows } from "../store/postgres/columns.ts";

@@ -3,7 +3,6 @@
  * parts that were last handed over are remembered here, within a bound. A receipt that comes much later, or to another node, is not noted: what it
  * made of the message is in the message. A step that cannot be noted stops nothing.
  */
-
 import { NO_TRACE, SUBJECT, type Trace, type TraceDetails, type TraceKind } from "../events/trace.ts";
 import type { MessageKey } from "../message/message.ts";
 import type { Receipt } from "../message/receipt.ts";

@@ -3,7 +3,6 @@
  * waits twice as long each time. A short wait is a timer here. What waits longer, or is one too many, waits in the store, where it takes no
  * room from messages that could go.
  */
-
 import type { MessageKey } from "../message/message.ts";
 import { backoffMs } from "../runtime/backoff.ts";
 import { type BoundedCache, boundedCache } from "../runtime/cache.ts";

@@ -1,5 +1,4 @@
 /** The doctor on what is in the store: the books, the catalogue, and the accounts that depend on it. */
-
 import { allAccounts } from "../admin/all-accounts.ts";
 import { fieldsOf } from "../admin/items.ts";
 import { type CarrierProfile, kindOf } from "../catalogue/carrier-kinds.ts";

@@ -1,5 +1,4 @@
 /** The doctor on those whom reports go to, and on what came back that belongs to nobody. */
-
 import { isAllowable, isRefusedAddress, PRIVATE_CALLBACKS } from "../http/guard.ts";
 import { systemClock } from "../runtime/clock.ts";
 import { shownUrl } from "../runtime/shown-url.ts";

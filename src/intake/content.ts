@@ -1,5 +1,4 @@
 /** One message object of a request becomes the content that its destinations share, or a list of what is wrong with it. Pure. */
-
 import { carriedOf, usedOf } from "../message/fields.ts";
 import type { Content } from "../message/message.ts";
 import { readRegional } from "../message/regional.ts";

@@ -12,7 +12,6 @@
  * chore that has more to do goes on in the next round. A chore that fails is tried again in the next round, and keeps no other from being done.
  * With a mark of what is written (runtime/write-mark.ts), a chore that found nothing waits until something is; where none is due the store is not asked.
  */
-
 import { SeenWrites, type WriteMark } from "../node/write-mark.ts";
 import { type Clock, Interval } from "../runtime/clock.ts";
 import type { Log } from "../runtime/log.ts";

@@ -1,5 +1,4 @@
 /** Structured logs, one JSON object a line. Never a message's text, a password or a token. */
-
 import pino from "pino";
 import { boundedCache } from "./cache.ts";
 import type { Clock } from "./clock.ts";

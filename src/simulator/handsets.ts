@@ -2,7 +2,6 @@
  * The phones of the simulated network. How one behaves is told by the last digits of its number; docs/sandbox.md shows this table to
  * the client's developer. All others are switched on and take what they get.
  */
-
 import type { Submission } from "../carriers/port.ts";
 import type { ReceiptOutcome } from "../message/receipt.ts";
 import type { Random } from "../runtime/random.ts";

@@ -7,7 +7,6 @@
  *              │◀──connection lost┘  └──refused for good, tried too often──▶ given up
  *              └──after a while──not now
  */
-
 import type { PduDraft } from "../carriers/smpp/codec/pdu.ts";
 import { type CommandStatus, statusCode } from "../carriers/smpp/codec/statuses.ts";
 import type { SessionAnswer } from "../carriers/smpp/session/contract.ts";

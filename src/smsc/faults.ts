@@ -3,7 +3,6 @@
  * fault strikes always, with a probability, so many times, or for some numbers only; these can be combined. docs/smsc.md shows
  * the table to whoever uses it.
  */
-
 import { COMMAND_STATUSES, type CommandStatus, statusCode } from "../carriers/smpp/codec/statuses.ts";
 import type { Random } from "../runtime/random.ts";
 import { ID_SPELLINGS, ID_STYLES, type IdStyle } from "./ids.ts";

@@ -6,7 +6,6 @@
  *                        ▲                │
  *                        └──held──────────┘
  */
-
 import { SentLog } from "../carriers/pace/sent-log.ts";
 import type { Pdu, PduDraft } from "../carriers/smpp/codec/pdu.ts";
 import { type CommandStatus, statusCode } from "../carriers/smpp/codec/statuses.ts";

@@ -1,7 +1,6 @@
 /**
  * A part of a message as the network took it and what has become of it, and the record of it that a test or an operator reads.
  */
-
 import type { Pdu } from "../carriers/smpp/codec/pdu.ts";
 import { NO_TLVS, readTlv, type Tlv } from "../carriers/smpp/codec/tlvs.ts";
 import { VENDOR_TAGS } from "../carriers/smpp/profile.ts";

@@ -1,5 +1,4 @@
 /** Delivery receipts as deliver_sm: in the standard's text, with the optional parameters, or as a fault wants them. Pure. */
-
 import type { PduDraft } from "../carriers/smpp/codec/pdu.ts";
 import { makeTlv, type Tlv } from "../carriers/smpp/codec/tlvs.ts";
 import { ucs2Octets } from "../sms/userdata.ts";

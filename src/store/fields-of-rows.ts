@@ -2,7 +2,6 @@
  * What is made of a message's row by the thousand: of each field the expression that reads it. Functions are compiled of it (commands/queued-message.ts,
  * rows.ts), and what crosses between threads has the same fields (threads/codec.ts).
  */
-
 import type { CarriedName } from "../message/fields.ts";
 import { CARRIED_NAMES, USED_OF_ROW } from "../message/fields.ts";
 import type { QueuedMessage, ReportFacts } from "../message/message.ts";

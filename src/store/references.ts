@@ -10,7 +10,6 @@
  * A reference has 16 bits. A header with 8 bits carries its lower octet, and so do networks that make such a header out of 16 bits: therefore the
  * lower octets of a phone's last references differ too.
  */
-
 import type { MessageKey, QueuedMessage } from "../message/message.ts";
 import { boundedCache, sizedCache } from "../runtime/cache.ts";
 import { plainPhone } from "../sms/addresses.ts";

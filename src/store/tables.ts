@@ -6,7 +6,6 @@
  *
  * So the decisions are made once, in commands/, and neither engine pays for the other.
  */
-
 import type { MessageKey } from "../message/message.ts";
 import type { ServiceWallet } from "../money/postings.ts";
 import type { BulkName } from "./port/bulks.ts";

@@ -2,7 +2,6 @@
  * A message's life as a list of what happened, in the order of time: from its row, its postings and its reports, and where they were noted from its
  * steps (events/trace.ts). What the row says is told in any case; a step tells the same with more detail, and then stands in its place.
  */
-
 import { SUBJECT, type TraceDetails, type TraceKind } from "../events/trace.ts";
 import { formatMicros } from "../money/amounts.ts";
 import { bodyOf } from "../reports/rendering/report-body.ts";

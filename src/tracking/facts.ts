@@ -1,5 +1,4 @@
 /** All that is known of one message, as plain values with names: what `heliograph message show` prints and the operator's API answers with. */
-
 import type { NodeCarrierState } from "../admin/carriers.ts";
 import { kindOf } from "../catalogue/carrier-kinds.ts";
 import type { TraceDetails } from "../events/trace.ts";

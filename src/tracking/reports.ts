@@ -2,7 +2,6 @@
  * The reports of a message, with each try to push them. A try is known from the trace; of a report that still waits or was given up, also from its row. One that its
  * receiver took at the first try has left no mark, unless every step is noted.
  */
-
 import { SUBJECT, type TraceDetails } from "../events/trace.ts";
 import { shownUrl } from "../runtime/shown-url.ts";
 import { formatDateTime } from "../schedule/date-time.ts";

@@ -2,7 +2,6 @@
  * The accounts that somebody manages, with their balances, as a page shows them: an operator's all, a reseller's clients. A search goes through them by
  * key, so many in one look, and says where to go on.
  */
-
 import { listAccounts } from "../../admin/accounts.ts";
 import { isOffered } from "../../admin/plans.ts";
 import { formatMicros } from "../../money/amounts.ts";

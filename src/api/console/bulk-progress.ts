@@ -7,7 +7,6 @@
  * A page in which every message has come to its end stays as it is, and is not read again; those at the front become one sum. The others are read in
  * turn. So after some looks everything was counted once, and from then on a look costs a bounded number of rows, however large the bulk is.
  */
-
 import { boundedCache } from "../../runtime/cache.ts";
 import { firstIdAt } from "../../runtime/ids.ts";
 import type { BulkCount, BulkName, BulkStatus, ListedBulk } from "../../store/port/bulks.ts";

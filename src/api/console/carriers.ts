@@ -1,5 +1,4 @@
 /** The carriers as they are now: a row each, and one of them with its connections and its last hours. What is set about them is at /operator/1/carriers. */
-
 import type { CarrierFacts } from "../../carriers/facts.ts";
 import { type CarrierProfile, kindOf } from "../../catalogue/carrier-kinds.ts";
 import { Type } from "../../runtime/type.ts";

@@ -2,7 +2,6 @@
  * How the service is, for the pages that watch it. Every five seconds it looks at the counters of this node and keeps what it saw for two hours, as
  * numbers in a ring. What the pages ask for again and again is asked of delivery and of the store once for all of them.
  */
-
 import type { CarrierFacts } from "../../carriers/facts.ts";
 import type { CalledBack } from "../../carriers/http/callbacks.ts";
 import type { Examined } from "../../doctor/finding.ts";

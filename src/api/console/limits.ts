@@ -1,5 +1,4 @@
 /** What an account may do at most: its own limits where it has some, else the service's. Bounds that everybody has stand in docs/limits.md. */
-
 import { MAX_KEYS } from "../../admin/api-keys.ts";
 import { serviceLimits } from "../../admin/reselling.ts";
 import { Type } from "../../runtime/type.ts";

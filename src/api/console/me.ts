@@ -1,5 +1,4 @@
 /** Who is signed in to the console: what the frame around every page shows, and which pages there are. */
-
 import { formatMicros } from "../../money/amounts.ts";
 import { Type } from "../../runtime/type.ts";
 import { VERSION } from "../../runtime/version.ts";

@@ -1,5 +1,4 @@
 /** The shapes of what the console says of messages. */
-
 import { type Static, Type } from "../../runtime/type.ts";
 import { DAYS } from "../../schedule/window.ts";
 import { Conversion, ShortLink } from "../message-shapes.ts";

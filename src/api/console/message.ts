@@ -1,5 +1,4 @@
 /** One message: all that is known of it, and its report once more. */
-
 import type { CarrierFacts } from "../../carriers/facts.ts";
 import { SUBJECT } from "../../events/trace.ts";
 import { formatMicros } from "../../money/amounts.ts";

@@ -1,5 +1,4 @@
 /** The list of messages: searched, newest first, a bounded number of rows at a time, and how many of the newest went wrong. */
-
 import { Type } from "../../runtime/type.ts";
 import type { Settings } from "../../settings/settings.ts";
 import { findError } from "../../sms/errors.ts";

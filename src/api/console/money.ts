@@ -1,5 +1,4 @@
 /** What the page about money looks at: the balance over time, what a period cost, and the newest postings. */
-
 import { managedAccount } from "../../admin/manager.ts";
 import { withBalances } from "../../admin/statements.ts";
 import { formatMicros, type Micros } from "../../money/amounts.ts";

@@ -1,5 +1,4 @@
 /** The nodes that share the work, and what the data takes. */
-
 import { Type } from "../../runtime/type.ts";
 import type { ApiParts } from "../parts.ts";
 import { isoTime, NumberOrNull } from "./schemas.ts";

@@ -1,5 +1,4 @@
 /** What the pages of the console ask for and do, beside the API that everybody has. Each page's part is a file of its own. */
-
 import type { Api } from "../operation.ts";
 import type { ApiParts } from "../parts.ts";
 import { accountViews } from "./accounts.ts";

@@ -1,5 +1,4 @@
 /** The overview: is all well? If not, what is wrong, the worst first, and the page that mends it. And how much goes through, now and in the last hours. */
-
 import type { CarrierFacts } from "../../carriers/facts.ts";
 import type { Finding } from "../../doctor/finding.ts";
 import type { CheckResult } from "../../doctor/watch.ts";

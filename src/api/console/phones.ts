@@ -1,5 +1,4 @@
 /** What the pages of the sandbox look at: the phones, one phone with its messages, and the network with its clock. */
-
 import { Type } from "../../runtime/type.ts";
 import type { HandsetMessage } from "../../simulator/phones.ts";
 import type { ApiParts } from "../parts.ts";

@@ -1,5 +1,4 @@
 /** Where messages to some numbers would go, what they would cost, and why: for the page that writes them, and the page of routes. */
-
 import { managedAccount } from "../../admin/manager.ts";
 import { QUOTE_STEPS, type Quote, quoteFor } from "../../admin/quote.ts";
 import type { QuotedCarrier } from "../../admin/quoted-way.ts";

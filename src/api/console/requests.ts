@@ -1,5 +1,4 @@
 /** The page "Requests": what an account has asked of this node lately, also what was refused, and why. */
-
 import { boundedCache } from "../../runtime/cache.ts";
 import { type Static, Type } from "../../runtime/type.ts";
 import { statusById } from "../../sms/statuses.ts";

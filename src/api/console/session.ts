@@ -1,5 +1,4 @@
 /** Signing in to the console and out of it: the same login as everybody's, whose token goes into a cookie that no script can read. */
-
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { DEMO_ACCOUNTS } from "../../auth/demo-accounts.ts";
 import { Type } from "../../runtime/type.ts";

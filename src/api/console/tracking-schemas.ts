@@ -1,5 +1,4 @@
 /** The shapes of what pages look at of bulks, reports and messages from phones. */
-
 import { Type } from "../../runtime/type.ts";
 import { BULK_STATUSES } from "../../store/port/bulks.ts";
 import { Flag, OneOf, Text, TextOrNull, Whole } from "../shapes.ts";

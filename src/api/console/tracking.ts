@@ -1,5 +1,4 @@
 /** What the pages Bulks, Reports and Incoming look at: an account's own, and of reports everybody's for an operator. */
-
 import { formRules } from "../../message/report-form.ts";
 import { bodyOf } from "../../reports/rendering/report-body.ts";
 import { timeOfId } from "../../runtime/ids.ts";

@@ -1,5 +1,4 @@
 /** What came in and belongs to nothing that is known, and what the store refused: with the reason of each, to be looked through and dropped. */
-
 import { type Static, Type } from "../../runtime/type.ts";
 import type { AsideKind } from "../../store/port/quarantine.ts";
 import { badField } from "../errors.ts";

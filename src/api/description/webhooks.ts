@@ -2,7 +2,6 @@
  * What the service pushes to clients' URLs, as the document's webhooks: a row for each. The examples are rendered as real ones are. A new
  * form of a push is a new row, or a new content type of one.
  */
-
 import { sampleBody } from "../../reports/rendering/samples.ts";
 import { type TSchema, Type } from "../../runtime/type.ts";
 import { InboxResponse } from "../incoming-schemas.ts";

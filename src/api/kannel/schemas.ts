@@ -1,5 +1,4 @@
 /** Kannel's door as /docs and /openapi.json describe it. Nothing is checked by these: parameters are octets, and wrong ones have Kannel's answers. */
-
 import { Type } from "../../runtime/type.ts";
 import { operation } from "../operation.ts";
 import { Text } from "../shapes.ts";

@@ -2,7 +2,6 @@
  * Kannel's door: GET and POST /cgi-bin/sendsms, for programs that were written for Kannel's smsbox. They say what they want in parameters, and are
  * answered in Kannel's words. What comes of them is as of any other message.
  */
-
 import { createHash } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { NO_LOGIN, unauthorized } from "../auth-reasons.ts";

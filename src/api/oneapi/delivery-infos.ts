@@ -1,5 +1,4 @@
 /** What became of messages, by the OneAPI: the state of a request, as often as one likes, and reports that are given out once. */
-
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { ALL_MESSAGES } from "../../admin/messages.ts";
 import { deliveryInfo, deliveryReport } from "../../reports/rendering/oneapi-item.ts";

@@ -1,5 +1,4 @@
 /** How requests of the OneAPI are read, whichever of its clients wrote them: fields of a JSON or form body, addresses, and the URLs of things. */
-
 import type { FastifyRequest } from "fastify";
 import { badField } from "../errors.ts";
 import { TRACKING } from "../operation.ts";

@@ -2,7 +2,6 @@
  * The log of what an account sent, by the OneAPI, newest first. Whoever wants more asks again with the time of the last message, so messages of one
  * millisecond are never told in part: those that do not fit as a whole come with the next request.
  */
-
 import { ALL_MESSAGES } from "../../admin/messages.ts";
 import { unitsOf } from "../../reports/rendering/report-item.ts";
 import { once } from "../../runtime/lazy.ts";

@@ -1,5 +1,4 @@
 /** Balance and profile of the caller, by the OneAPI. Of the people behind an account the service knows what they have said of themselves. */
-
 import type { FastifyRequest } from "fastify";
 import { tenantOf } from "../../admin/manager.ts";
 import { PROFILE_NUMBERS, PROFILE_TEXTS, type Profile } from "../../message/profile.ts";

@@ -1,5 +1,4 @@
 /** The shapes of the OneAPI. Bodies come as JSON or as a form, and are read by their operations: here they are described. */
-
 import { PROFILE_NUMBERS, PROFILE_TEXTS } from "../../message/profile.ts";
 import { Type } from "../../runtime/type.ts";
 import { Flag, OptionalText, Text, TextOrNull, Whole } from "../shapes.ts";

@@ -1,5 +1,4 @@
 /** Subscriptions of the OneAPI: where reports go of messages without a URL of their own, and where messages from phones go. */
-
 import type { FastifyRequest } from "fastify";
 import { firstWord, inCapitals } from "../../message/incoming.ts";
 import type {

@@ -1,5 +1,4 @@
 /** An account as it is asked for and shown over the API. What it may be is decided in admin/; the schema tells the bounds of that. */
-
 import { MAX_REASON } from "../../admin/account-funds.ts";
 import {
   MAX_ACCOUNT_LIMIT,

@@ -1,5 +1,4 @@
 /** Accounts: made, seen, changed and retired, by an operator or by the reseller whose clients they are. */
-
 import type { FastifyRequest } from "fastify";
 import {
   type AccountChangeOrder,

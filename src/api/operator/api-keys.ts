@@ -1,5 +1,4 @@
 /** API keys of an account: made, listed and revoked. The key itself is shown once, to whoever made it. */
-
 import { apiKeysOf, createApiKey, revokeApiKey } from "../../admin/api-keys.ts";
 import { Type } from "../../runtime/type.ts";
 import { ApiKeyAnswer, ApiKeyRequest, keyAnswer, NewApiKeyAnswer, newKeyAnswer } from "../api-key-schemas.ts";

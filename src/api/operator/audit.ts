@@ -1,5 +1,4 @@
 /** The audit: who changed what. An operator reads all of it, a reseller what was changed of its clients. */
-
 import { auditFacts } from "../../admin/audit-facts.ts";
 import { tenantOf } from "../../admin/manager.ts";
 import { microsToNumber } from "../../money/amounts.ts";

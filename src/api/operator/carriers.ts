@@ -1,5 +1,4 @@
 /** The carriers as they are now, on all nodes, and the order to try their connections at once. What is set about them is in catalogue.ts. */
-
 import { carrierStates, reconnectCarrier } from "../../admin/carriers.ts";
 import { CARRIER_STATES } from "../../carriers/state.ts";
 import { Type } from "../../runtime/type.ts";

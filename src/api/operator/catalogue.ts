@@ -2,7 +2,6 @@
  * The catalogue over the API: carriers, routes, rate plans, exchange rates and numbers, one item at a time. An item's body is what
  * stands in the catalogue file; a change that would leave the catalogue at odds with itself is refused, and says with what.
  */
-
 import type { FastifyRequest } from "fastify";
 import { deleteItem, itemNamed, listItems, putItem } from "../../admin/catalogue.ts";
 import * as items from "../../admin/items.ts";

@@ -2,7 +2,6 @@
  * Why an account's messages fail, for whoever manages it. A reseller sees how many and why. Texts are shown to nobody here, and phone numbers to those
  * who may see the account's messages.
  */
-
 import { type FailureReason, failuresOf, MAX_EXAMINED, reasonWords } from "../../admin/failures.ts";
 import { Type } from "../../runtime/type.ts";
 import { formatDateTime } from "../../schedule/date-time.ts";

@@ -1,5 +1,4 @@
 /** An operator moves the money of an account. What a reseller does with the money of its clients is in api/money.ts. */
-
 import { MAX_REASON, moveFunds } from "../../admin/account-funds.ts";
 import { microsToNumber } from "../../money/amounts.ts";
 import { FUNDS_MOVES } from "../../money/postings.ts";

@@ -1,5 +1,4 @@
 /** What the operations of operators and resellers share: whose accounts one may see, who made a change, versions and pages. */
-
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { type AccountReader, managedAccount as findAccount, type Manager } from "../../admin/manager.ts";
 import { Refused } from "../../admin/refusal.ts";

@@ -1,5 +1,4 @@
 /** All that is known of a message, as operators get it (tracking/facts.ts). */
-
 import { CARRIER_STATES } from "../../carriers/state.ts";
 import { Type } from "../../runtime/type.ts";
 import { Conversion, ShortLink } from "../message-shapes.ts";

@@ -1,5 +1,4 @@
 /** What operators can know of a message beyond what its client is told: all of it, and what its carrier said after its last word. */
-
 import { carrierStates } from "../../admin/carriers.ts";
 import { messagesNamed } from "../../admin/messages.ts";
 import { Type } from "../../runtime/type.ts";

@@ -1,5 +1,4 @@
 /** All that operators do over the API, and what resellers do about their clients. */
-
 import type { Api } from "../operation.ts";
 import type { ApiParts } from "../parts.ts";
 import { accountOperations } from "./accounts.ts";

@@ -1,5 +1,4 @@
 /** Opt-out lists: numbers to which nothing is sent, by the whole service or by one account. An account has its own in hand. */
-
 import type { FastifyRequest } from "fastify";
 import type { Manager } from "../../admin/manager.ts";
 import { optOuts, setOptOut } from "../../admin/opt-outs.ts";

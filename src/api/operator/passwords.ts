@@ -1,5 +1,4 @@
 /** Passwords of an account's users, and the sessions that were opened with them. */
-
 import { endSessions, MAX_PASSWORD, setPassword } from "../../admin/passwords.ts";
 import { hashPassword } from "../../auth/passwords.ts";
 import { Type } from "../../runtime/type.ts";

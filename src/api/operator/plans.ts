@@ -1,5 +1,4 @@
 /** The rate plans that a reseller may choose from for its clients, and what they cost. An operator sees the same. */
-
 import { type OfferedPlan, type OfferedPrice, offeredPlan, offeredPlans, offeredPrices } from "../../admin/plans.ts";
 import { type Micros, microsToNumber } from "../../money/amounts.ts";
 import { Type } from "../../runtime/type.ts";

@@ -2,7 +2,6 @@
  * Money: an account's statement for a period, as JSON in pages or as CSV in one stream, for the account itself and for whoever manages it; and whether
  * the ledger is right.
  */
-
 import { Readable } from "node:stream";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { allAccounts } from "../../admin/all-accounts.ts";

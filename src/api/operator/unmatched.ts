@@ -1,5 +1,4 @@
 /** What came in and belongs to nothing that is known: receipts without a message, messages to a number that is nobody's. */
-
 import { clearReceipts } from "../../admin/receipts.ts";
 import { binaryOf } from "../../reports/rendering/incoming-item.ts";
 import { Type } from "../../runtime/type.ts";

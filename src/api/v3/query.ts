@@ -1,5 +1,4 @@
 /** The flat parameters of GET /sms/3/text/query become what intake takes. */
-
 import type { MessageFields, Problem } from "../../intake/request.ts";
 import type { Regional } from "../../message/regional.ts";
 import { formOfV3 } from "../../message/report-form.ts";

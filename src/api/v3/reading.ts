@@ -1,5 +1,4 @@
 /** A request of version 3 becomes what intake takes: the same fields under other names, and a few that only this version has. */
-
 import type {
   ConversionWish,
   LinkWish,

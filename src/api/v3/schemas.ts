@@ -1,5 +1,4 @@
 /** The shapes of version 3's sending operations. */
-
 import { Type } from "../../runtime/type.ts";
 import { LANGUAGE_CHOICES, TRANSLITERATIONS } from "../../sms/text.ts";
 import * as schemas from "../schemas.ts";

@@ -1,5 +1,4 @@
 /** The shapes of version 3's reports and logs. */
-
 import { Type } from "../../runtime/type.ts";
 import { LimitQuery } from "../schemas.ts";
 import { OptionalFlag, OptionalText, optional, Text, Whole } from "../shapes.ts";

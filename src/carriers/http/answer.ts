@@ -1,5 +1,4 @@
 /** What a provider's answer to a message means: taken, later, or never. Pure. */
-
 import { unknownId } from "../../message/receipt.ts";
 import { errorByName, errorRows } from "../../sms/errors.ts";
 import type { OutgoingMessage, Submission } from "../port.ts";

@@ -1,5 +1,4 @@
 /** What stands at a path of an answer: `messages.0.status.name`. Only what the data has itself is read, never what an object inherits. */
-
 import { boundedCache } from "../../runtime/cache.ts";
 import { onceEach } from "../../runtime/lazy.ts";
 

@@ -3,7 +3,6 @@
  * the value is true, of which one may be left out. A template that is nothing but `{name}` keeps the value's type, so that a number stays a number in JSON. One whose value is missing
  * leaves its field out. How a value is escaped follows from where the template stands: in a path, a query, a form, a header or JSON.
  */
-
 import { boundedCache } from "../../runtime/cache.ts";
 import { onceEach } from "../../runtime/lazy.ts";
 

@@ -1,5 +1,4 @@
 /** What a carrier sends us, read: a receipt, or a message from a phone. Pure. */
-
 import type { IncomingPart } from "../../message/incoming.ts";
 import { phoneOf } from "../../message/phones.ts";
 import type { Receipt } from "../../message/receipt.ts";

@@ -2,7 +2,6 @@
  * Reads delivery receipts. The standard leaves their text to the carrier, so every carrier writes its own: the optional parameters
  * are believed first, then the text, and what cannot be read is passed over and never thrown. Pure.
  */
-
 import type { ReceiptOutcome } from "../../message/receipt.ts";
 import { errorByName, findError } from "../../sms/errors.ts";
 

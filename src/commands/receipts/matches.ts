@@ -8,7 +8,6 @@
  *                 ─▶ names.ts         what names a receipt
  *      received.ts, unmatched.ts      the commands: receipts as they come, and what goes of those that match nothing
  */
-
 import { step } from "../../message/life.ts";
 import type { MessageKey } from "../../message/message.ts";
 import { phoneOf } from "../../message/phones.ts";

@@ -1,5 +1,4 @@
 /** Receipts as they come: those that find their part are applied, and the others are parked until it comes, or somebody looks at them. */
-
 import type { MessageKey } from "../../message/message.ts";
 import type { Receipt } from "../../message/receipt.ts";
 import { isAboutPhone } from "../../message/receipt.ts";

@@ -12,7 +12,6 @@
  * the answer to that message's submit, nothing tells it from a repeat. So repeats are parked too, marked as such: nobody sees them, and they go
  * after a few minutes, or when they are too many.
  */
-
 import type { MessageKey } from "../../message/message.ts";
 import type { Receipt, ReceiptOutcome } from "../../message/receipt.ts";
 import { perKey } from "../../runtime/lazy.ts";

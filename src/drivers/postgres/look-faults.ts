@@ -1,5 +1,4 @@
 /** What failed of that which a node does about the others all the time, told once a minute for each thing that it does. */
-
 import type { Clock } from "../../runtime/clock.ts";
 import { type Log, LogLimiter } from "../../runtime/log.ts";
 import { asDatabaseError, faultKind, isSlow } from "./faults.ts";

@@ -3,7 +3,6 @@
  * account, and the store need not be asked each time. A changed secret takes effect within that while; until then the old one
  * still verifies, because an account that changes its secret has both.
  */
-
 import type { KeyObject } from "node:crypto";
 import type { ReportBatch } from "../../message/message.ts";
 import { type BoundedCache, expiringCache } from "../../runtime/cache.ts";

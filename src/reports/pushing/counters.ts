@@ -1,5 +1,4 @@
 /** What push has done so far, as plain numbers, and the metrics that are made of them. */
-
 import type { Answer } from "../../http/transport.ts";
 import { counter, type Distribution, gauge, histogram, type Metric, seriesBy } from "../../runtime/metrics.ts";
 

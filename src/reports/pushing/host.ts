@@ -7,7 +7,6 @@
  * No connection is no connection for everybody: after some of them in a row one request at a time goes out for all lanes together,
  * and when it fails that way too, its failure is shared by all that waits.
  */
-
 import type { Answer } from "../../http/transport.ts";
 import type { ReportBatch } from "../../message/message.ts";
 import type { Random } from "../../runtime/random.ts";

@@ -6,7 +6,6 @@
  * those of the same URL. They share it as their own try, so a dead host's reports do not pile up behind time-outs, and reach their next
  * retry, and in the end the dead letters, on schedule. What goes wrong with one account's URLs says nothing of another's at that host.
  */
-
 import type { Answer } from "../../http/transport.ts";
 import type { ReportBatch } from "../../message/message.ts";
 import { formRules } from "../../message/report-form.ts";

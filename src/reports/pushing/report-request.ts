@@ -4,7 +4,6 @@
  * Signatures have the Standard Webhooks form (standardwebhooks.com): HMAC-SHA256 over id, time and body, joined by dots, so that
  * neither can be exchanged. While an account changes its secret there is one signature for each of the two.
  */
-
 import { createHmac, createSecretKey, type KeyObject } from "node:crypto";
 import type { Post } from "../../http/transport.ts";
 import type { ReportBatch } from "../../message/message.ts";

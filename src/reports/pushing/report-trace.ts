@@ -3,7 +3,6 @@
  * receiver is away for long, and then the store has enough to do. What is sent stays in the report's row until its receiver has it, and so does
  * which messages it is about. Only then, when the row goes, it is noted which report they were in.
  */
-
 import { NO_TRACE, SUBJECT, type Trace } from "../../events/trace.ts";
 import type { ReportAttempt } from "../../message/callback.ts";
 import type { DeliveryBatch, ReportBatch } from "../../message/message.ts";

@@ -2,7 +2,6 @@
  * A test callback: a report of a message that never was goes to a client's URL, signed with the account's own secrets, by the same rules and the same
  * code as reports do. It goes once, and its answer is for the one who asked: nothing of it is stored.
  */
-
 import { type AnswerHeaders, HttpTransport } from "../../http/transport.ts";
 import type { CallbackPolicy } from "../../message/callback.ts";
 import { carriedOf } from "../../message/fields.ts";

@@ -2,7 +2,6 @@
  * A delivery report as Kannel tells it: a GET of the client's dlr-url, in which a percent sign and a letter stand for what happened. What is put there is
  * encoded, so that it stays where the client has put it: nothing but the client's own text says which host and which path are asked.
  */
-
 import type { ReportFacts } from "../../message/message.ts";
 import { TOLD, type Told } from "../../message/report-form.ts";
 import { parseHttpUrl } from "../../runtime/urls.ts";

@@ -1,5 +1,4 @@
 /** What could not be recorded as it was said. */
-
 import type { MessageKey } from "../../message/message.ts";
 
 /** What waits for somebody to look at it: a receipt or a message from a phone that matched nothing, or what the store refused. */

@@ -1,5 +1,4 @@
 /** Commands that need not wait for their turn among the others: each has a connection of the pool and a workspace to itself. */
-
 import type { PostgresConnectionOptions } from "../../drivers/postgres/attempts.ts";
 import { asDatabaseError, faultKind } from "../../drivers/postgres/faults.ts";
 import { PostgresLink, type Session } from "../../drivers/postgres/link.ts";

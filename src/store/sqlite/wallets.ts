@@ -4,7 +4,6 @@
  * A wallet of the service's own takes what all accounts pay, so no bound on accounts keeps it within 64 bits. One that is full is left as it is,
  * in a shard of its own, and postings to it go to a new one. That is decided here, when a posting is written: whoever promised it need not know.
  */
-
 import type { Db } from "../../drivers/sqlite/database.ts";
 import { MAX_WALLET } from "../../money/amounts.ts";
 import { POSTING, type PostingRow } from "../schema/posting.ts";
