@@ -3,8 +3,7 @@
  * does as much of it as its roles say; maintenance is done by whichever node leads.
  */
 import { hostname } from "node:os";
-import type { CarrierFacts } from "./carriers/facts.ts";
-import { type CalledBack, callbackUrls } from "./carriers/http/callbacks.ts";
+import { callbackUrls } from "./carriers/http/callbacks.ts";
 import { HttpCarrier } from "./carriers/http/carrier.ts";
 import type { SentLog } from "./carriers/pace/sent-log.ts";
 import type { Carrier } from "./carriers/port.ts";
@@ -15,7 +14,7 @@ import { Catalogue } from "./catalogue/catalogue.ts";
 import type { Snapshot } from "./catalogue/snapshot.ts";
 import { Binds, type KnownCarrier } from "./dispatch/binds.ts";
 import { CarrierNotes } from "./dispatch/carrier-notes.ts";
-import { Dispatcher, type DispatchSettings } from "./dispatch/dispatcher.ts";
+import { Dispatcher } from "./dispatch/dispatcher.ts";
 import { ParkedReceipts, type SpellingCarrier } from "./dispatch/parked-receipts.ts";
 import type { LiveTap } from "./events/live.ts";
 import { TraceRecorder } from "./events/trace.ts";
@@ -115,7 +114,7 @@ export class Delivery {
       },
       knows: (carrierId) => this.#catalogue.current.carriers.some(({ id }) => id === carrierId),
       lookAgain: () => this.#catalogue.look(),
-      settings: dispatchSettings(settings),
+      settings: { ...settings.dispatch, gatherMs: GATHER_MS },
       trace: this.#trace,
     });
     const binds = new Binds({ store, clock, log, dispatcher, isAlone: this.#parts.mark != null });
@@ -168,7 +167,7 @@ export class Delivery {
   take(feed: Feed): void {
     this.#push?.take(feed.reports);
     if (feed.reportsWait === true) this.#push?.fetch();
-    this.#dispatching?.dispatcher.take(feed);
+    this.dispatcher?.take(feed);
   }
 
   #carriers({ carriers }: Snapshot): KnownCarrier[] {
@@ -216,28 +215,18 @@ export class Delivery {
     return true;
   }
 
-  /** How it stands with the carriers that this node serves. */
-  carriers(): CarrierFacts[] {
-    return this.#dispatching?.dispatcher.facts() ?? [];
-  }
-
-  /** Connections of a carrier that wait for their next try are tried at once. False where this node does not serve it. */
-  connectNow(carrierId: string): boolean {
-    return this.#dispatching?.dispatcher.connectNow(carrierId) ?? false;
-  }
-
-  /** What a carrier said by calling the service. Resolves when it is safe; false where this node does not serve it. */
-  async heard(carrierId: string, { receipts, incoming }: CalledBack): Promise<boolean> {
-    return (await this.#dispatching?.dispatcher.heard(carrierId, receipts, incoming)) ?? false;
+  /** Null where this node talks to no carriers. */
+  get dispatcher(): Dispatcher | null {
+    return this.#dispatching?.dispatcher ?? null;
   }
 
   metrics(): Metric[] {
-    const { dispatcher } = this.#dispatching ?? {};
+    const { dispatcher } = this;
     const unmatched = this.#maintenance.counts.incomingUnmatched;
     return [
       ...(dispatcher?.metrics() ?? []),
-      ...(dispatcher === undefined ? [] : [unmatchedMetric(dispatcher.counts.incomingUnmatched + unmatched)]),
-      ...(dispatcher === undefined ? [] : smppMetrics(this.#smppCounts)),
+      ...(dispatcher === null ? [] : [unmatchedMetric(dispatcher.counts.incomingUnmatched + unmatched)]),
+      ...(dispatcher === null ? [] : smppMetrics(this.#smppCounts)),
       ...maintenanceMetrics(this.#maintenance),
       this.#trace.metric("delivery"),
       ...(this.#push?.metrics() ?? []),
@@ -249,18 +238,13 @@ export class Delivery {
     return this.#push?.counters.batchesInMemoryNow ?? 0;
   }
 
-  /** Messages that would be in doubt if the process ended now. */
-  get leftInDoubt(): number {
-    return this.#dispatching?.dispatcher.leftInDoubt ?? 0;
-  }
-
   /** Gives how many messages are in doubt: a carrier may have them, and the store did not hear what became of them. */
   async stop(): Promise<number> {
     // Together: a store that is away keeps each of them waiting.
     const { binds, notes, parked } = this.#dispatching ?? {};
     parked?.stop();
     await Promise.all([this.#catalogue.stop(), this.#maintenance.stop(), binds?.stop(), notes?.stop()]);
-    const [inDoubt = 0] = await Promise.all([this.#dispatching?.dispatcher.stop(), this.#push?.stop()]);
+    const [inDoubt = 0] = await Promise.all([this.dispatcher?.stop(), this.#push?.stop()]);
     await binds?.settled();
     await this.#trace.stop();
     return inDoubt;
@@ -272,11 +256,6 @@ function spellingsOf({ carriers }: Snapshot): SpellingCarrier[] {
     const receiptIds = kindOf(profile).receiptIds(profile);
     return receiptIds === null ? [] : [{ id: profile.id, receiptIds }];
   });
-}
-
-function dispatchSettings({ dispatch }: Settings): DispatchSettings {
-  const { claimMessages: claimCount, laneMessages, sweepEveryMs } = dispatch;
-  return { claimCount, laneMessages, sweepEveryMs, gatherMs: GATHER_MS };
 }
 
 function maintenanceSettings({ dispatch, store, access, console: { timelineDays } }: Settings): MaintenanceSettings {

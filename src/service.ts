@@ -26,7 +26,7 @@ import { storeOver } from "./store/group.ts";
 import type { Store } from "./store/port/store.ts";
 import { packInput, unpackAcceptance } from "./threads/codec.ts";
 import type { DeliveryThreadData } from "./threads/delivery.ts";
-import { ThreadCaller } from "./threads/rpc.ts";
+import { ThreadCaller, type ThreadData } from "./threads/rpc.ts";
 import type { StoreGreeting, StoreNews, StoreOrder, StoreThreadData } from "./threads/store.ts";
 import { METRICS_CALL } from "./threads/store-metrics.ts";
 
@@ -115,19 +115,26 @@ export async function startService({ settings, sandbox, prepare, onFailure }: Se
       ? new TravelClock(systemClock, TravelClock.memoryAt(keptOffsetMs(settings.store.data)))
       : null;
   const clock = travelClock ?? systemClock;
-  const travel = travelClock?.memory ?? null;
 
   const live = new LiveHub();
   const takeLive = (batch: unknown): void => live.take(batch as LiveBatch);
 
   const exits: Promise<void>[] = [];
-  const startThread = (
+  const startThread = <Data extends ThreadData>(
     name: "store" | "delivery",
-    data: StoreThreadData | DeliveryThreadData,
+    own: Omit<Data, keyof ThreadData>,
     transferList: MessagePort[],
   ): Worker => {
     const file = new URL("./threads/begin.ts", import.meta.url);
-    const worker = new Worker(file, { name, argv: [name], workerData: data, transferList });
+    const workerData = {
+      ...own,
+      lease: lease.memory,
+      mark: mark?.memory ?? null,
+      travel: travelClock?.memory ?? null,
+      live: live.memory,
+      startedAtMs: systemClock.monotonic(),
+    };
+    const worker = new Worker(file, { name, argv: [name], workerData, transferList });
     worker.on("error", onFailure);
     const ended = new Promise<void>((resolve) => {
       worker.on("exit", (code) => {
@@ -139,20 +146,15 @@ export async function startService({ settings, sandbox, prepare, onFailure }: Se
     return worker;
   };
 
-  const storeThread = startThread(
+  const storeThread = startThread<StoreThreadData>(
     "store",
     {
       settings: { store: settings.store, node: settings.node },
       roles: rolesOf(settings),
-      lease: lease.memory,
-      mark: mark?.memory ?? null,
       lanes: { lane: settings.dispatch.laneMessages, total: settings.dispatch.memoryMessages },
       logLevel: settings.log.level,
       edge: edgeToStore.port2,
       delivery: deliveryToStore.port2,
-      travel,
-      live: live.memory,
-      startedAtMs: systemClock.monotonic(),
     },
     [edgeToStore.port2, deliveryToStore.port2],
   );
@@ -199,19 +201,14 @@ export async function startService({ settings, sandbox, prepare, onFailure }: Se
   }
   phases.done("store looked at");
 
-  startThread(
+  startThread<DeliveryThreadData>(
     "delivery",
     {
       settings,
       sandbox,
       overflowed: greeting.overflowed,
-      lease: lease.memory,
-      mark: mark?.memory ?? null,
       store: deliveryToStore.port1,
       control: control.port2,
-      travel,
-      live: live.memory,
-      startedAtMs: systemClock.monotonic(),
     },
     [deliveryToStore.port1, control.port2],
   );

@@ -152,7 +152,7 @@ export async function play(story: Story): Promise<Told> {
     store: memoryStore(clock, messages, take),
     clock,
     log: silentLog,
-    settings: { claimCount: 500, laneMessages: 5_000, sweepEveryMs: 10_000 },
+    settings: { claimMessages: 500, laneMessages: 5_000, sweepEveryMs: 10_000 },
     lease: Lease.endless(),
     route: (_, usable) => ["first", "second"].find(usable) ?? null,
     knows: () => true,

@@ -53,16 +53,24 @@ export type PartRule = "every" | "first" | "last";
 /** What to do with a part when the link died before its answer: send it again, or wait for a receipt that may come. */
 export type UnknownPolicy = "resend" | "hold";
 
-/**
- * `asMessage` is what an unmarked receipt is when no part waits for it: a message from a phone. `raw` is its text as it came, for people.
- * `mayWait`: the network goes on without our acknowledgement, so it need not come at once.
- */
-export type ReceiptListener = (
-  receipt: Receipt,
-  asMessage?: IncomingPart,
-  raw?: string,
-  mayWait?: boolean,
-) => Promise<void>;
+/** What is heard from a carrier. */
+export interface CarrierListener {
+  /** There is room again after there was none, or it went up or down. */
+  onChange(): void;
+  /**
+   * Resolves when the receipt is safe; only then is it acknowledged to the network. `asMessage` is what an unmarked receipt is when no part waits for
+   * it: a message from a phone. `raw` is its text as it came, for people. `mayWait`: the network goes on without our acknowledgement, so it need not
+   * come at once.
+   */
+  onReceipt(receipt: Receipt, asMessage?: IncomingPart, raw?: string, mayWait?: boolean): Promise<void>;
+  onIncoming(part: IncomingPart): Promise<void>;
+}
+
+export const NOBODY: CarrierListener = {
+  onChange: () => undefined,
+  onReceipt: async () => undefined,
+  onIncoming: async () => undefined,
+};
 
 export interface Carrier {
   readonly id: string;
@@ -77,11 +85,8 @@ export interface Carrier {
   /** The message as this carrier wants it handed over. */
   partsOf(message: OutgoingMessage): readonly PartToSubmit[];
   submit(part: PartToSubmit): Promise<Submission>;
-  /** Called when there is room again after there was none, and when it went up or down. */
-  onChange(listener: () => void): void;
-  /** The listener's promise resolves when the receipt is safe; only then is it acknowledged to the network. */
-  onReceipt(listener: ReceiptListener): void;
-  onIncoming(listener: (part: IncomingPart) => Promise<void>): void;
+  /** What is not given stays with whoever heard it before. */
+  listen(listener: Partial<CarrierListener>): void;
   /** A carrier that forgets when the program ends is told what it had taken. A real one remembers, and has no such method. */
   resume?(parts: readonly OutstandingPart[]): void;
   /**

@@ -96,9 +96,9 @@ function makeCarrier(profile: CarrierProfile, settings: Settings, hear: (told: T
       const callbacks = callbackUrls(profile, settings.server.publicUrl);
       const transport = new ShowingTransport(transportOf(profile, systemClock), profile);
       const carrier = new HttpCarrier(profile, { clock: systemClock, log: silentLog, callbacks, transport });
-      carrier.onReceipt(async ({ carrierMessageId, outcome, errorId }) =>
-        hear({ id: carrierMessageId, outcome, errorId }),
-      );
+      carrier.listen({
+        onReceipt: async ({ carrierMessageId, outcome, errorId }) => hear({ id: carrierMessageId, outcome, errorId }),
+      });
       return carrier;
     }
     case "smpp":

@@ -1,6 +1,5 @@
 /** Accepting a request: replays, the last checks, the charge, and the messages' rows, in one transaction. */
-
-import { carriedOf, columnsOf } from "../message/fields.ts";
+import { columnsOf } from "../message/fields.ts";
 import type { Content } from "../message/message.ts";
 import { reasonOf } from "../message/reasons.ts";
 import { formFor, NO_REPORT, TOLD } from "../message/report-form.ts";
@@ -10,7 +9,7 @@ import { STATUS } from "../sms/statuses.ts";
 import type { CommandParts } from "../store/command-parts.ts";
 import type { Acceptance, AcceptanceOutcome, NewMessage } from "../store/port/messages.ts";
 import { NextReferences } from "../store/references.ts";
-import { serializeEncoding } from "../store/rows.ts";
+import { reportFacts, serializeEncoding } from "../store/rows.ts";
 import { type NewMessageRow, STATE_NUMBER } from "../store/schema/message.ts";
 import type { Awaitable } from "../store/sql.ts";
 import type { ReadSet } from "../store/tables.ts";
@@ -195,25 +194,9 @@ export function acceptCommands(
 
       const form = accepted || notifyUrl === null ? null : formFor(reportForm, TOLD.refused);
       if (notifyUrl !== null && form !== null) {
-        unit().report(
-          { accountId, url: notifyUrl, form },
-          {
-            bulkId,
-            messageId: name ?? key,
-            to: message.to,
-            from: content.from,
-            sentAtMs: receivedAtMs,
-            doneAtMs: receivedAtMs,
-            smsCount: content.partCount,
-            mccMnc: null,
-            ...carriedOf(content),
-            pricePerPartMicros: 0n,
-            currency: wallet.currency,
-            statusId,
-            errorId,
-          },
-          null,
-        );
+        // It has cost nothing.
+        const facts = reportFacts({ ...row, price: "0" }, { statusId, errorId, atMs: receivedAtMs, mccMnc: null });
+        unit().report({ accountId, url: notifyUrl, form }, facts, null);
       }
       return statusId;
     });

@@ -1,10 +1,9 @@
 /** Money: postings between wallets, and the check that they agree. */
-
 import type { AlertFacts } from "../message/message.ts";
 import { MAX_WALLET, money } from "../money/amounts.ts";
-import { CARRIED } from "../money/carried-charge.ts";
 import type { CommandParts } from "../store/command-parts.ts";
 import type { ManagedAccount } from "../store/port/accounts.ts";
+import { CARRIED } from "../store/retention.ts";
 import type { Tables } from "../store/tables.ts";
 import type { Unit } from "../store/unit.ts";
 import type { Wallet } from "../store/wallet.ts";

@@ -14,7 +14,7 @@ export interface ClaimsParts {
   readonly clock: Clock;
   readonly log: Log;
   /** Messages brought in one go. */
-  readonly claimCount: number;
+  readonly claimMessages: number;
   readonly queues: CarrierQueues;
   /** Whether the operator has such a carrier, which other nodes may serve. */
   readonly knows: (carrierId: string) => boolean;
@@ -44,8 +44,8 @@ export class Claims {
 
   /** Brings in more of a overflowed lane when less is left of it than is brought at a time. */
   refill(lane: Lane): void {
-    const { claimCount, queues, knows, store, log } = this.#parts;
-    if (!lane.overflowed || lane.claiming || this.#stopped || lane.length > claimCount) return;
+    const { claimMessages, queues, knows, store, log } = this.#parts;
+    if (!lane.overflowed || lane.claiming || this.#stopped || lane.length > claimMessages) return;
     const { carrierId } = lane.name;
     if (queues.serving(carrierId) === null && knows(carrierId)) {
       this.leave(lane.name);
@@ -54,7 +54,7 @@ export class Claims {
     lane.claiming = true;
     // It may overflow again while the claim is under way, and the feed that says so comes before the claim's own answer.
     lane.overflowed = false;
-    store.claimLane({ ...lane.name, limit: claimCount }).then(
+    store.claimLane({ ...lane.name, limit: claimMessages }).then(
       ({ claimed, more }) => {
         lane.claiming = false;
         lane.overflowed ||= more;
@@ -120,10 +120,10 @@ export class Claims {
     if (this.#claimingDue || this.#stopped) return;
     this.#claimingDue = true;
     this.#claimAgain = false;
-    const { store, clock, claimCount, log } = this.#parts;
+    const { store, clock, claimMessages, log } = this.#parts;
     let nextAtMs: number;
     try {
-      const { more, nextDueAtMs } = await store.claimDue({ nowMs: clock.now(), limit: claimCount });
+      const { more, nextDueAtMs } = await store.claimDue({ nowMs: clock.now(), limit: claimMessages });
       nextAtMs = more || this.#claimAgain ? clock.now() : (nextDueAtMs ?? Number.POSITIVE_INFINITY);
     } catch (error) {
       log.warn({ err: error }, "due messages could not be claimed; trying again");

@@ -21,15 +21,15 @@
  * This file has the dispatcher itself: carriers that come and go, the start and the stop.
  */
 import type { CarrierFacts } from "../carriers/facts.ts";
-import type { Carrier, ReceiptListener } from "../carriers/port.ts";
+import type { CalledBack } from "../carriers/http/callbacks.ts";
+import type { Carrier, CarrierListener } from "../carriers/port.ts";
 import type { StateFacts } from "../carriers/state.ts";
 import { AccountNames } from "../events/account-names.ts";
 import type { Trace } from "../events/trace.ts";
 import type { IncomingPart } from "../message/incoming.ts";
-import type { Receipt } from "../message/receipt.ts";
 import type { Lease } from "../node/lease.ts";
 import { type Clock, Interval, within } from "../runtime/clock.ts";
-import type { Log } from "../runtime/log.ts";
+import { isDebugging, type Log } from "../runtime/log.ts";
 import { LabelNames, type Metric } from "../runtime/metrics.ts";
 import type { Feed, LaneName } from "../store/port/delivery.ts";
 import type { Store } from "../store/port/store.ts";
@@ -45,7 +45,7 @@ import { MessageTrace } from "./message-trace.ts";
 
 export interface DispatchSettings {
   /** Messages brought from the store in one go. */
-  readonly claimCount: number;
+  readonly claimMessages: number;
   /** Messages of one lane in memory. */
   readonly laneMessages: number;
   /** How often it is looked for messages in memory that have waited too long. */
@@ -89,13 +89,13 @@ export class Dispatcher {
   readonly counts = zeroCounts();
 
   constructor(parts: DispatchParts) {
-    const { claimCount, laneMessages } = parts.settings;
+    const { claimMessages, laneMessages } = parts.settings;
     const { counts } = this;
     const queues = new CarrierQueues(parts.clock);
     this.#queues = queues;
     this.#parts = parts;
     const names = new AccountNames((accountId) => parts.store.accountKey({ accountId }));
-    const lines = MessageLines.of(parts.log, names);
+    const lines = isDebugging(parts.log) ? new MessageLines(parts.log, names) : null;
     this.#lines = lines;
     const trace = new MessageTrace(parts.trace, parts.clock);
     const outcomes = new MessageOutcomes({
@@ -105,7 +105,7 @@ export class Dispatcher {
       trace,
       onWritten: () => this.#pump.pumpAll(),
     });
-    const claims = new Claims({ ...parts, claimCount, queues });
+    const claims = new Claims({ ...parts, claimMessages, queues });
     const pump = new CarrierPump({ ...parts, laneMessages, queues, outcomes, claims, counts, trace, lines });
     this.#outcomes = outcomes;
     this.#claims = claims;
@@ -153,13 +153,15 @@ export class Dispatcher {
   }
 
   async #connect(queue: CarrierQueue, carrier: Carrier): Promise<void> {
-    carrier.onReceipt((receipt, asMessage, raw, mayWait) => this.#receipt(queue, receipt, asMessage, raw, mayWait));
-    carrier.onIncoming((part) => this.#incoming(queue, part));
-    carrier.onChange(() => {
-      const isUp = carrier.isUp();
-      if (isUp !== queue.wasUp) this.#noteChange(queue, isUp);
-      if (isUp) this.#pump.pump(queue);
-      else this.#router.rerouteAll(queue);
+    carrier.listen({
+      onReceipt: (receipt, asMessage, raw, mayWait) => this.#receipt(queue, receipt, asMessage, raw, mayWait),
+      onIncoming: (part) => this.#incoming(queue, part),
+      onChange: () => {
+        const isUp = carrier.isUp();
+        if (isUp !== queue.wasUp) this.#noteChange(queue, isUp);
+        if (isUp) this.#pump.pump(queue);
+        else this.#router.rerouteAll(queue);
+      },
     });
     if (carrier.resume !== undefined) await this.#resume(carrier);
     await carrier.start();
@@ -167,7 +169,10 @@ export class Dispatcher {
     this.#pump.pump(queue);
   }
 
-  #receipt(queue: CarrierQueue, ...[receipt, asMessage, raw, mayWait]: Parameters<ReceiptListener>): Promise<void> {
+  #receipt(
+    queue: CarrierQueue,
+    ...[receipt, asMessage, raw, mayWait]: Parameters<CarrierListener["onReceipt"]>
+  ): Promise<void> {
     const safe = this.#outcomes.receipt(queue.carrier.id, receipt, asMessage, raw, mayWait);
     queue.counts.received(receipt);
     if (this.#lines !== null) this.#lines.receipt(queue.carrier, receipt);
@@ -180,7 +185,7 @@ export class Dispatcher {
   }
 
   /** What a carrier said by calling us. Resolves when it is safe; false where this node does not serve the carrier. */
-  async heard(carrierId: string, receipts: readonly Receipt[], incoming: readonly IncomingPart[]): Promise<boolean> {
+  async heard(carrierId: string, { receipts, incoming }: CalledBack): Promise<boolean> {
     const queue = this.#queues.get(carrierId);
     if (queue === undefined) return false;
     await Promise.all([
@@ -302,8 +307,8 @@ export class Dispatcher {
     // What a carrier's end says of its messages is known in this turn.
     await new Promise<void>((resolve) => setImmediate(resolve));
     // Bounded: what a store that is away did not hear of is still owned, and taken over by the next start.
-    const settled = await within(clock, STOP_WAIT_MS, this.#outcomes.settled(), "too long");
-    this.#outcomes.abandon();
+    const settled = await within(clock, STOP_WAIT_MS, this.#outcomes.recorder.settled(), "too long");
+    this.#outcomes.recorder.abandon();
     if (settled !== "too long") await this.#handBack();
     return this.leftInDoubt;
   }

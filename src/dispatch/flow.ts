@@ -26,7 +26,7 @@ import type { MessageOutcomes } from "./message-outcomes.ts";
 export interface FlowParts {
   readonly clock: Clock;
   readonly lease: Lease;
-  readonly outcomes: Pick<MessageOutcomes, "keepsUp" | "hurry">;
+  readonly outcomes: Pick<MessageOutcomes, "recorder">;
 }
 
 /** Whether a message may go, as far as it is up to the message. */
@@ -55,9 +55,9 @@ export class Flow {
 
   /** How many parts may go to a carrier. */
   room(queue: CarrierQueue): number {
-    const { outcomes } = this.#parts;
-    if (this.#isStopping || !outcomes.keepsUp || queue.pause !== null || !queue.carrier.isUp()) return 0;
-    if (queue.free <= 0) outcomes.hurry();
+    const { recorder } = this.#parts.outcomes;
+    if (this.#isStopping || !recorder.keepsUp || queue.pause !== null || !queue.carrier.isUp()) return 0;
+    if (queue.free <= 0) recorder.hurry();
     return Math.min(queue.carrier.room(), queue.free);
   }
 
@@ -89,7 +89,7 @@ export class Flow {
   /** For how long a message waits for room for so many parts, of which its carrier has less; 0 where none can be hoped for. Others wait behind it. */
   waitsForMs(queue: CarrierQueue, parts: number): number {
     if (parts <= queue.free || queue.handed.unrecorded === 0) return 0;
-    this.#parts.outcomes.hurry();
+    this.#parts.outcomes.recorder.hurry();
     const nowMs = this.#parts.clock.monotonic();
     return Math.max(0, (queue.heldSinceMs ?? nowMs) + HELD_MS - nowMs);
   }

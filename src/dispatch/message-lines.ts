@@ -3,7 +3,7 @@ import type { Carrier } from "../carriers/port.ts";
 import type { AccountNames } from "../events/account-names.ts";
 import type { QueuedMessage } from "../message/message.ts";
 import type { Receipt } from "../message/receipt.ts";
-import { isDebugging, type Log } from "../runtime/log.ts";
+import type { Log } from "../runtime/log.ts";
 import { findError } from "../sms/errors.ts";
 import type { Verdict } from "./submitting.ts";
 
@@ -11,14 +11,9 @@ export class MessageLines {
   readonly #log: Log;
   readonly #names: AccountNames;
 
-  private constructor(log: Log, names: AccountNames) {
+  constructor(log: Log, names: AccountNames) {
     this.#log = log;
     this.#names = names;
-  }
-
-  /** Null where nobody would see the lines. */
-  static of(log: Log, names: AccountNames): MessageLines | null {
-    return isDebugging(log) ? new MessageLines(log, names) : null;
   }
 
   /** What a carrier answered to a message. */

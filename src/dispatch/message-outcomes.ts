@@ -91,7 +91,7 @@ const DOUBTFUL_RECEIPTS =
 
 export class MessageOutcomes {
   readonly #parts: MessageOutcomesParts;
-  readonly #recorder: OutcomeRecorder;
+  readonly recorder: OutcomeRecorder;
   readonly #limiter: LogLimiter;
   /** A carrier of whose receipts there is something to say sends many. */
   readonly #profileLimiter: LogLimiter;
@@ -114,7 +114,7 @@ export class MessageOutcomes {
     this.#limiter = new LogLimiter(clock);
     this.#profileLimiter = new LogLimiter(clock, PROFILE_LINES_A_MINUTE);
     this.#trace = parts.trace ?? new MessageTrace(undefined, clock);
-    this.#recorder = new OutcomeRecorder({
+    this.recorder = new OutcomeRecorder({
       ...parts,
       onAnswer: onWritten,
       what: "what carriers said",
@@ -183,16 +183,6 @@ export class MessageOutcomes {
         subject: ({ from }) => `${carrierId} ${from}`,
       }),
     );
-  }
-
-  /** What is gathered now keeps others from going on. */
-  hurry(): void {
-    this.#recorder.hurry();
-  }
-
-  /** Whether the store takes what it is told, and in time. */
-  get keepsUp(): boolean {
-    return this.#recorder.keepsUp;
   }
 
   /** `safe` is called when the store knows of it, here and below. `status` is what the carrier called a refusal, for people. */
@@ -291,19 +281,9 @@ export class MessageOutcomes {
       );
   }
 
-  /** The process ends: what the store does not take now is left to whoever takes over. */
-  abandon(): void {
-    this.#recorder.abandon();
-  }
-
-  /** Resolves when everything gathered so far is in the store. */
-  settled(): Promise<void> {
-    return this.#recorder.settled();
-  }
-
   #kind<Item, One extends Told<Item> = Told<Item>, Answer = void>(kind: Kind<Item, One, Answer>): Add<One> {
     const { command, write, strangers } = kind;
-    return this.#recorder.kind<One>({
+    return this.recorder.kind<One>({
       ...kind,
       name: command,
       write: async (all, batch) => {
@@ -329,7 +309,7 @@ export class MessageOutcomes {
     let heldKey = isEnd === true ? what.subject : null;
     try {
       if (leastOf !== undefined) {
-        await this.#recorder.call(() => leastOf(told.item));
+        await this.recorder.call(() => leastOf(told.item));
         heldKey = null;
       }
     } catch (failure) {
@@ -341,7 +321,7 @@ export class MessageOutcomes {
     const reason = error instanceof Error ? error.message : String(error);
     const aside = { ...what, atMs: clock.now(), reason, detail: JSON.stringify(told), heldKey };
     try {
-      await this.#recorder.call(() => store.quarantine({ items: [aside] }));
+      await this.recorder.call(() => store.quarantine({ items: [aside] }));
     } catch (failure) {
       this.#limiter.write("quarantine", (more) =>
         log.error({ ...what, err: failure, ...more }, "what the store refuses could not be kept aside; trying again"),

@@ -135,26 +135,13 @@ interface Batch {
   readonly tried?: true;
 }
 
-export interface DeliveryBatch extends Batch {
-  readonly kind: "delivery";
-  readonly items: readonly ReportFacts[];
-}
+type BatchOf<Kind extends string, Item> = Batch & { readonly kind: Kind; readonly items: readonly Item[] };
 
-export interface IncomingBatch extends Batch {
-  readonly kind: "incoming";
-  readonly items: readonly IncomingFacts[];
-}
-
-export interface AlertBatch extends Batch {
-  readonly kind: "alert";
-  readonly items: readonly AlertFacts[];
-}
-
+export type DeliveryBatch = BatchOf<"delivery", ReportFacts>;
+export type IncomingBatch = BatchOf<"incoming", IncomingFacts>;
+export type AlertBatch = BatchOf<"alert", AlertFacts>;
 /** A click is told by itself: its request has one object and no list. */
-export interface ClickBatch extends Batch {
-  readonly kind: "click";
-  readonly items: readonly ClickFacts[];
-}
+export type ClickBatch = BatchOf<"click", ClickFacts>;
 
 /** Reports for one URL, all of a kind, that go out in one request and stay together on every try. */
 export type ReportBatch = DeliveryBatch | IncomingBatch | AlertBatch | ClickBatch;

@@ -2,7 +2,6 @@
  * Every setting with its type and its bounds, in one schema: the types and the checks of settings.ts come from it. What a setting is for, and its
  * default, stand in heliograph.default.toml.
  */
-
 import { TRACE_LEVELS } from "../events/trace.ts";
 import { parseRoles, ROLES } from "../node/roles.ts";
 import { parseNetworks } from "../runtime/networks.ts";
@@ -29,6 +28,13 @@ const NetworkList = Type.Refine(
   (text) => parseNetworks(text) !== null,
   (text) => `must be networks such as 10.0.0.0/8 or 2001:db8::/32, separated by commas, not "${text}"`,
 );
+
+const Word = (words: readonly string[]) =>
+  Type.Refine(
+    Text,
+    (word) => words.includes(word),
+    (word) => `must be one of ${words.join(", ")}, not "${word}"`,
+  );
 
 const section = <Names extends Record<string, TSchema>>(names: Names) => Type.Object(names);
 
@@ -110,11 +116,7 @@ export const SettingsSchema = Type.Object({
     loginAttempts: Count,
   }),
   access: section({
-    secondFactor: Type.Refine(
-      Type.String({ minLength: 1 }),
-      (word) => (FACTOR_POLICIES as readonly string[]).includes(word),
-      (word) => `must be one of ${FACTOR_POLICIES.join(", ")}, not "${word}"`,
-    ),
+    secondFactor: Word(FACTOR_POLICIES),
     loginAuditDays: Count,
   }),
   dispatch: section({
@@ -151,11 +153,7 @@ export const SettingsSchema = Type.Object({
     enabled: Switch,
     liveStreams: Count,
     liveStreamsPerAccount: Count,
-    timeline: Type.Refine(
-      Type.String({ minLength: 1 }),
-      (word) => (TRACE_LEVELS as readonly string[]).includes(word),
-      (word) => `must be one of ${TRACE_LEVELS.join(", ")}, not "${word}"`,
-    ),
+    timeline: Word(TRACE_LEVELS),
     timelineDays: Count,
     requestsBytes: Count,
     requestTexts: Switch,

@@ -11,8 +11,15 @@
  *
  * The timetable is on the monotonic clock. In the sandbox the network shows its phones, and has switches (network.ts); elsewhere it has neither.
  */
-
-import type { Carrier, OutgoingMessage, OutstandingPart, PartToSubmit, Submission } from "../carriers/port.ts";
+import {
+  type Carrier,
+  type CarrierListener,
+  NOBODY,
+  type OutgoingMessage,
+  type OutstandingPart,
+  type PartToSubmit,
+  type Submission,
+} from "../carriers/port.ts";
 import type { IncomingPart } from "../message/incoming.ts";
 import type { Receipt } from "../message/receipt.ts";
 import type { Clock, Timer } from "../runtime/clock.ts";
@@ -91,15 +98,13 @@ export class SimulatedCarrier implements Carrier {
   readonly #queue: Timetable<ExpectedReceipt>;
   readonly #answers: Answers;
   #hadRoom = false;
-  readonly #roomListeners: (() => void)[] = [];
-  readonly #receiptListeners: ((receipt: Receipt) => Promise<void>)[] = [];
-  readonly #incomingListeners: ((part: IncomingPart) => Promise<void>)[] = [];
+  #listener = NOBODY;
   /** A long message's parts have this in common; as on a real phone it is a count, which begins again after 255. */
   #reference: number;
   readonly #network: SimulatedNetwork | null;
   readonly #waiting: WaitingParts<PartInHand>;
   readonly #slow = new Set<SlowAnswer>();
-  readonly #listener: NetworkListener = {
+  readonly #switches: NetworkListener = {
     phoneSwitched: (number) => this.#phoneSwitched(number),
     faultsChanged: () => this.#faultsChanged(),
   };
@@ -127,7 +132,7 @@ export class SimulatedCarrier implements Carrier {
 
   async start(): Promise<void> {
     this.#running = true;
-    this.#network?.listen(this.#listener);
+    this.#network?.listen(this.#switches);
     this.#queue.start();
     this.#noteRoom();
   }
@@ -135,7 +140,7 @@ export class SimulatedCarrier implements Carrier {
   /** Forgets every part in hand, as the end of the process would. */
   async stop(): Promise<void> {
     this.#running = false;
-    this.#network?.leave(this.#listener);
+    this.#network?.leave(this.#switches);
     this.#queue.stop();
     this.#waiting.clear();
     this.#breakAnswers();
@@ -154,16 +159,8 @@ export class SimulatedCarrier implements Carrier {
     return this.#network?.faults ?? NO_FAULTS;
   }
 
-  onChange(listener: () => void): void {
-    this.#roomListeners.push(listener);
-  }
-
-  onReceipt(listener: (receipt: Receipt) => Promise<void>): void {
-    this.#receiptListeners.push(listener);
-  }
-
-  onIncoming(listener: (part: IncomingPart) => Promise<void>): void {
-    this.#incomingListeners.push(listener);
+  listen(listener: Partial<CarrierListener>): void {
+    this.#listener = { ...this.#listener, ...listener };
   }
 
   /** A phone writes to a number of ours, a long text in parts. Resolves with their number when all of it is safe. */
@@ -177,7 +174,7 @@ export class SimulatedCarrier implements Carrier {
       const concatenation = texts.length === 1 ? null : { reference, total: texts.length, sequence: index + 1 };
       return { from, to, text, concatenation, atMs };
     });
-    await Promise.all(parts.flatMap((part) => this.#incomingListeners.map((listener) => listener(part))));
+    await Promise.all(parts.map((part) => this.#listener.onIncoming(part)));
     return parts.length;
   }
 
@@ -268,7 +265,7 @@ export class SimulatedCarrier implements Carrier {
   #send({ part, receipt, following }: ExpectedReceipt): void {
     if (part === null || this.#network === null) {
       if (part !== null && following !== null) this.#expect(part, following);
-      for (const listener of this.#receiptListeners) void listener(receipt);
+      void this.#listener.onReceipt(receipt);
       return;
     }
     // A switch counts for what has not arrived yet: a phone may have been switched off since the part was taken.
@@ -289,7 +286,7 @@ export class SimulatedCarrier implements Carrier {
     if (noReceipts) return;
     const copies = duplicatedReceipts ? [receipt, receipt] : [receipt];
     for (const copy of copies) {
-      if (lateReceiptsMs === 0) for (const listener of this.#receiptListeners) void listener(copy);
+      if (lateReceiptsMs === 0) void this.#listener.onReceipt(copy);
       else {
         const late = { ...copy, atMs: copy.atMs + lateReceiptsMs };
         this.#queue.note(this.#clock.monotonic() + lateReceiptsMs, { part: null, receipt: late, following: null });
@@ -312,13 +309,12 @@ export class SimulatedCarrier implements Carrier {
     if (this.#faults.connectionLost) this.#breakAnswers();
     // Whether it went up or down, whoever sends has to look.
     this.#hadRoom = this.room() > 0;
-    for (const listener of this.#roomListeners) listener();
+    this.#listener.onChange();
   }
 
   #noteRoom(): void {
     const hadRoom = this.#hadRoom;
     this.#hadRoom = this.room() > 0;
-    if (hadRoom || !this.#hadRoom) return;
-    for (const listener of this.#roomListeners) listener();
+    if (!hadRoom && this.#hadRoom) this.#listener.onChange();
   }
 }

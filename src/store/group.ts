@@ -12,7 +12,7 @@
 import type { Clock } from "../runtime/clock.ts";
 import { FairQueue } from "../runtime/fair-queue.ts";
 import { BulkShare } from "./bulk-share.ts";
-import { COMMAND_NAMES } from "./modes.ts";
+import { COMMAND_MODES, COMMAND_NAMES } from "./modes.ts";
 import type { Feed } from "./port/delivery.ts";
 import type { Acceptance } from "./port/messages.ts";
 import type { CommandName, Store } from "./port/store.ts";
@@ -61,21 +61,9 @@ const MAX_DEFERRALS = 200;
 
 /** What clients ask for that may look at very many rows. What changes bulks, and what delivery asks for, stays in its order. */
 const SEARCHES: ReadonlySet<CommandName> = new Set([
-  "countMessages",
-  "deadLetters",
+  ...COMMAND_NAMES.filter((name) => COMMAND_MODES[name] === "search"),
   "fetchIncoming",
   "fetchReports",
-  "findMessages",
-  "listedBulks",
-  "listedIncoming",
-  "logs",
-  "messageLife",
-  "postings",
-  "searchReports",
-  "sentCosts",
-  "sentTraffic",
-  "turnover",
-  "turnoverSteps",
 ]);
 
 /** What a call adds to its group: as much as it has messages, receipts, or whatever it lists. */

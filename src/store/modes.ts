@@ -2,6 +2,7 @@
  * The commands of the store by their names, and how each of them runs:
  *
  *      read               changes nothing, so it waits for nobody
+ *      search             the same of what may look at very many rows: searches take turns with requests of many messages (group.ts)
  *      long read          the same for all there is: it may take longer than a lookup
  *      grouped            shares a transaction. It says before it runs what it will read, so that an engine far from its data loads that for a
  *                         whole group at once
@@ -18,6 +19,7 @@ import type { CommandName } from "./port/store.ts";
 
 export type CommandMode =
   | "read"
+  | "search"
   | "long read"
   | "grouped"
   | "own transaction"
@@ -52,7 +54,7 @@ export const COMMAND_MODES = {
   shareBinds: "own transaction",
   bulk: "read",
   lookThroughBulk: "read",
-  listedBulks: "read",
+  listedBulks: "search",
   listedBulk: "read",
   countBulk: "read",
   moveBulk: "own transaction",
@@ -61,15 +63,15 @@ export const COMMAND_MODES = {
   sweepIncoming: "own transaction",
   fetchIncoming: "own transaction",
   confirmIncoming: "own transaction",
-  listedIncoming: "read",
+  listedIncoming: "search",
   unmatchedIncoming: "read",
   fetchReports: "own transaction",
-  searchReports: "read",
+  searchReports: "search",
   confirmReports: "own transaction",
-  logs: "read",
-  findMessages: "read",
-  countMessages: "read",
-  messageLife: "read",
+  logs: "search",
+  findMessages: "search",
+  countMessages: "search",
+  messageLife: "search",
   replayReport: "own transaction",
   keepTrace: "concurrent",
   purgeTrace: "concurrent",
@@ -81,7 +83,7 @@ export const COMMAND_MODES = {
   callbackPolicy: "read",
   rotateCallbackSecret: "own transaction",
   dropOldCallbackSecret: "own transaction",
-  deadLetters: "read",
+  deadLetters: "search",
   replayDeadLetters: "own transaction",
   retryReports: "own transaction",
   reportHosts: "read",
@@ -120,12 +122,12 @@ export const COMMAND_MODES = {
   moveFunds: "own transaction",
   verifyLedger: "long read",
   checkWallets: "read",
-  postings: "read",
+  postings: "search",
   balanceBehind: "read",
-  turnover: "read",
-  turnoverSteps: "read",
-  sentCosts: "read",
-  sentTraffic: "read",
+  turnover: "search",
+  turnoverSteps: "search",
+  sentCosts: "search",
+  sentTraffic: "search",
   optOut: "own transaction",
   optIn: "own transaction",
   optOuts: "read",
@@ -157,3 +159,5 @@ export const COMMAND_MODES = {
 } as const satisfies Record<CommandName, CommandMode>;
 
 export const COMMAND_NAMES = Object.keys(COMMAND_MODES) as CommandName[];
+
+export const READS: ReadonlySet<CommandMode> = new Set(["read", "search", "long read"]);

@@ -5,7 +5,7 @@ import { compiled } from "../runtime/compiled.ts";
 import type { Encoding } from "../sms/text.ts";
 import { literalOf, REPORTED_OF_ROW } from "./fields-of-rows.ts";
 import type { LogPosition } from "./port/tracking.ts";
-import { MESSAGE, type MessageRow } from "./schema/message.ts";
+import { MESSAGE, type MessageRow, type NewMessageRow } from "./schema/message.ts";
 
 /** The encoding of a text by its name; that of a binary message as "octets 4 64": data coding and esm class. */
 export function serializeEncoding(encoding: QueuedMessage["encoding"]): string {
@@ -30,7 +30,7 @@ export interface ReportedState {
 }
 
 /** What a report says of the message once it has this status. */
-export const reportFacts = compiled<(row: MessageRow, now: ReportedState) => ReportFacts>(
+export const reportFacts = compiled<(row: MessageRow | NewMessageRow, now: ReportedState) => ReportFacts>(
   "row, now",
   literalOf(REPORTED_OF_ROW),
 );

@@ -1,5 +1,4 @@
 /** Delivery's thread: dispatch, carriers and report push, fed by the store's thread and steered by the main one. */
-
 import { type MessagePort, workerData } from "node:worker_threads";
 import type { CalledBack } from "../carriers/http/callbacks.ts";
 import { Delivery } from "../delivery.ts";
@@ -19,24 +18,14 @@ import type { LaneName } from "../store/port/delivery.ts";
 import type { CommandName } from "../store/port/store.ts";
 import { type PackedFeed, packInput, unpackFeed } from "./codec.ts";
 import { ThreadMetrics } from "./process-metrics.ts";
-import { serveCalls, ThreadCaller } from "./rpc.ts";
+import { serveCalls, ThreadCaller, type ThreadData } from "./rpc.ts";
 
-export interface DeliveryThreadData {
+export interface DeliveryThreadData extends ThreadData {
   readonly settings: Settings;
   readonly sandbox: boolean;
   readonly overflowed: readonly LaneName[];
-  /** The memory of the lease, which the store's thread renews. */
-  readonly lease: SharedArrayBuffer;
-  /** The memory of the mark of what is written to the store; null where it keeps none. */
-  readonly mark: SharedArrayBuffer | null;
   readonly store: MessagePort;
   readonly control: MessagePort;
-  /** The memory of a clock that can be moved; null where it cannot. */
-  readonly travel: SharedArrayBuffer | null;
-  /** Whether somebody watches messages live (LiveHub). */
-  readonly live: SharedArrayBuffer;
-  /** When the thread was started, on the monotonic clock. */
-  readonly startedAtMs: number;
 }
 
 /** Nothing follows from these. What a process that dies has not recorded of them is pushed again, as any report may be. */
@@ -72,12 +61,12 @@ const COMMANDS: Readonly<Record<string, (input: unknown) => Promise<unknown>>> =
   },
   metrics: async () => [...delivery.metrics(), ...thread.metrics()],
   reportsInMemory: async () => delivery.reportsInMemory,
-  leftInDoubt: async () => delivery.leftInDoubt,
-  carriers: async () => delivery.carriers(),
-  connectNow: async (carrierId) => delivery.connectNow(carrierId as string),
+  leftInDoubt: async () => delivery.dispatcher?.leftInDoubt ?? 0,
+  carriers: async () => delivery.dispatcher?.facts() ?? [],
+  connectNow: async (carrierId) => delivery.dispatcher?.connectNow(carrierId as string) ?? false,
   heard: async (input) => {
     const { carrierId, said } = input as { carrierId: string; said: CalledBack };
-    return delivery.heard(carrierId, said);
+    return delivery.dispatcher?.heard(carrierId, said) ?? false;
   },
   write: (message) => delivery.write(message as Parameters<Delivery["write"]>[0]),
   network: async (input) => {

@@ -8,6 +8,20 @@ import { systemClock, type Timer } from "../runtime/clock.ts";
 import { SlotMap } from "../runtime/slots.ts";
 import { StoreUnavailable } from "../store/port/errors.ts";
 
+/** What each thread of the service is given, much of it as memory that all of them see. */
+export interface ThreadData {
+  /** Of the lease, which the store's thread renews. */
+  readonly lease: SharedArrayBuffer;
+  /** Of the mark of what is written to the store; null where it keeps none. */
+  readonly mark: SharedArrayBuffer | null;
+  /** Of a clock that can be moved; null where it cannot. */
+  readonly travel: SharedArrayBuffer | null;
+  /** Whether somebody watches messages live (LiveHub). */
+  readonly live: SharedArrayBuffer;
+  /** When the thread was started, on the monotonic clock. */
+  readonly startedAtMs: number;
+}
+
 type CallEnvelope = [id: number, name: string, input: unknown];
 type AnswerEnvelope = [id: number, ok: true, value: unknown] | [id: number, ok: false, failure: Failure];
 /** In the place of a call's id: an event, which answers none. */
@@ -20,12 +34,6 @@ interface Failure {
   readonly unavailable: boolean;
 }
 type Envelope = { calls: CallEnvelope[] } | { answers: AnswerEnvelope[] };
-
-/** The answering end of a port. */
-export interface ServedPort {
-  /** Something that happened, told without an answer. Arrives in order with the answers. */
-  tell(event: unknown): void;
-}
 
 /** Gathers items and sends them together, in their order, at the end of the turn. */
 class Gathering<Item> {
@@ -61,7 +69,7 @@ class Gathering<Item> {
 }
 
 /** Answers the calls that come over a port. */
-export function serveCalls(port: MessagePort, handle: (name: string, input: unknown) => Promise<unknown>): ServedPort {
+export function serveCalls(port: MessagePort, handle: (name: string, input: unknown) => Promise<unknown>) {
   const answers = new Gathering<AnswerEnvelope>((items) => port.postMessage({ answers: items } satisfies Envelope));
   port.on("message", (envelope: Envelope) => {
     if (!("calls" in envelope)) return;
@@ -72,7 +80,8 @@ export function serveCalls(port: MessagePort, handle: (name: string, input: unkn
       );
     }
   });
-  return { tell: (event) => answers.add([EVENT, true, event]) };
+  /** Something that happened, told without an answer. Arrives in order with the answers. */
+  return { tell: (event: unknown): void => answers.add([EVENT, true, event]) };
 }
 
 function failureOf(error: unknown): Failure {

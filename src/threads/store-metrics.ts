@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Clock } from "../runtime/clock.ts";
 import { counter, gauge, Histogram, histogram, type Metric, seriesBy } from "../runtime/metrics.ts";
 import type { Call, Engine, GroupResult } from "../store/group.ts";
-import { COMMAND_MODES } from "../store/modes.ts";
+import { COMMAND_MODES, READS } from "../store/modes.ts";
 
 /** What the edge asks the thread for that is no command: no command has such a name. */
 export const METRICS_CALL = "its metrics";
@@ -59,8 +59,7 @@ export class GroupMetrics {
 }
 
 function changesSomething({ command }: Call): boolean {
-  const mode = COMMAND_MODES[command];
-  return mode !== "read" && mode !== "long read";
+  return !READS.has(COMMAND_MODES[command]);
 }
 
 /** The embedded store's disk and its log. What the system does not tell is left out. */

@@ -25,26 +25,16 @@ import type { CommandName } from "../store/port/store.ts";
 import type { CheckpointFault, CheckpointOrder, CheckpointThreadData } from "./checkpoint.ts";
 import { packAcceptance, packFeed, unpackInput } from "./codec.ts";
 import { ThreadMetrics } from "./process-metrics.ts";
-import { serveCalls } from "./rpc.ts";
+import { serveCalls, type ThreadData } from "./rpc.ts";
 import { diskMetrics, GroupMetrics, METRICS_CALL } from "./store-metrics.ts";
 
-export interface StoreThreadData {
+export interface StoreThreadData extends ThreadData {
   readonly settings: Pick<Settings, "store" | "node">;
   readonly roles: readonly Role[];
-  /** The memory of the lease, which this thread renews. */
-  readonly lease: SharedArrayBuffer;
-  /** The memory of the mark of what is written; null where the store keeps none. */
-  readonly mark: SharedArrayBuffer | null;
   readonly lanes: LaneBounds;
   readonly logLevel: string;
   readonly edge: MessagePort;
   readonly delivery: MessagePort;
-  /** The memory of a clock that can be moved; null where it cannot. */
-  readonly travel: SharedArrayBuffer | null;
-  /** Whether somebody watches messages live (LiveHub). */
-  readonly live: SharedArrayBuffer;
-  /** When the thread was started, on the monotonic clock. */
-  readonly startedAtMs: number;
 }
 
 /** What the thread is told: that the service listens, and there will be something to write; that its clock was moved; or to end. */

@@ -22,7 +22,7 @@ import type { VirtualClock } from "../support/virtual-clock.ts";
 const MINUTE = 60_000;
 const LIMIT = { amount: 30, unitMs: MINUTE };
 const LANES = { lane: 100, total: 1_000 };
-const SETTINGS = { claimCount: 50, laneMessages: 100, sweepEveryMs: 10_000 };
+const SETTINGS = { claimMessages: 50, laneMessages: 100, sweepEveryMs: 10_000 };
 
 interface Node {
   readonly name: string;

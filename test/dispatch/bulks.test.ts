@@ -64,7 +64,7 @@ test("a change that comes while a claim is under way is followed at once, not at
     clock: bench.clock,
     log: silentLog,
     settings: {
-      claimCount: 50,
+      claimMessages: 50,
       laneMessages: 100,
       sweepEveryMs: HOUR,
     },

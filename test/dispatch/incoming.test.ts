@@ -16,7 +16,7 @@ import { storeDirectory } from "../support/service.ts";
 import { ScriptedCarrier } from "./scripted-carrier.ts";
 
 const NUMBER: NumberRule = { number: "12345", account: "CLIENT" };
-const SETTINGS = { claimCount: 50, laneMessages: 100, sweepEveryMs: 10_000 };
+const SETTINGS = { claimMessages: 50, laneMessages: 100, sweepEveryMs: 10_000 };
 const MAINTENANCE = {
   everyMs: 10_000,
   receiptWaitMs: HOUR,

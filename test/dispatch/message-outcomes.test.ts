@@ -71,7 +71,7 @@ async function startDispatch(t: TestContext, leaseMs = CONNECTING.leaseMs): Prom
     onWritten: () => undefined,
     counts,
   });
-  t.after(() => outcomes.abandon());
+  t.after(() => outcomes.recorder.abandon());
   const session = await connection.session();
   const carrierQueue: CarrierQueue = { url, bench, outcomes, counts, session, lines, calls, fault: () => null };
   return carrierQueue;
@@ -105,7 +105,7 @@ test("of a hundred accepted messages, four with ids that have no place, all are 
     const parts = [{ carrierMessageId, counts: true }];
     outcomes.submitted({ key, carrierId: CARRIER, parts, refusedErrorId: null, atMs: NOW }, to);
   }
-  await outcomes.settled();
+  await outcomes.recorder.settled();
   const waiting = STATUS.PENDING_WAITING_DELIVERY.id;
   assert.equal(
     (await rows(carrierQueue, `SELECT 1 FROM message WHERE status_id = ${waiting} AND owner IS NULL`)).length,
@@ -150,7 +150,7 @@ test("while the store is away nothing is split or kept aside, and the log has a 
   let failures = 3;
   carrierQueue.fault = () => (failures-- > 0 ? new StoreUnavailable("away") : null);
   for (const { key } of bench.takeMessages()) outcomes.ended({ key, event: "no route", errorId: 0, atMs: NOW });
-  await outcomes.settled();
+  await outcomes.recorder.settled();
   assert.equal(carrierQueue.calls.get("finish"), 4);
   assert.equal((await rows(carrierQueue, "SELECT 1 FROM message WHERE state = 4")).length, 2);
   assert.equal(carrierQueue.counts.quarantined, 0);
@@ -177,7 +177,7 @@ test("what looks like a receipt and comes just before the answer to its submit i
   const { key, to } = bench.takeMessages()[0]!;
   const asMessage = { from: to, to: "80808", text: "id:7 stat:DELIVRD", concatenation: null, atMs: NOW };
   const receipt = outcomes.receipt(CARRIER, { ...bench.receipt("7"), to, unmarked: true }, asMessage);
-  await outcomes.settled();
+  await outcomes.recorder.settled();
   const parts = [{ carrierMessageId: "7", counts: true }];
   outcomes.submitted({ key, carrierId: CARRIER, parts, refusedErrorId: null, atMs: NOW }, to);
   await receipt;
@@ -226,7 +226,7 @@ test("while the database lets nobody in, nothing is acknowledged or lost, and wh
   assert.equal(acknowledged, 0);
   await admin.query(`ALTER DATABASE "${database}" ALLOW_CONNECTIONS true`);
   await Promise.all(said);
-  await outcomes.settled();
+  await outcomes.recorder.settled();
   const connection = new PostgresConnection({ ...CONNECTING, url: carrierQueue.url }, "test");
   t.after(() => connection.close());
   const session = await connection.session();

@@ -48,7 +48,7 @@ async function startDispatch(t: TestContext): Promise<CarrierQueue> {
   const counts = zeroCounts();
   const { clock } = bench;
   const outcomes = new MessageOutcomes({ store, clock, log: silentLog, onWritten: () => undefined, counts });
-  t.after(() => outcomes.abandon());
+  t.after(() => outcomes.recorder.abandon());
   const acknowledged: string[] = [];
   const carrierQueue: CarrierQueue = {
     bench,

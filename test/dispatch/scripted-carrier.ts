@@ -1,11 +1,13 @@
 /** A carrier whose answers a test writes: it keeps what it was handed, in order, and answers as it is told. */
-import type {
-  Carrier,
-  OutgoingMessage,
-  PartRule,
-  PartToSubmit,
-  Submission,
-  UnknownPolicy,
+import {
+  type Carrier,
+  type CarrierListener,
+  NOBODY,
+  type OutgoingMessage,
+  type PartRule,
+  type PartToSubmit,
+  type Submission,
+  type UnknownPolicy,
 } from "../../src/carriers/port.ts";
 import type { IncomingPart } from "../../src/message/incoming.ts";
 import type { Receipt } from "../../src/message/receipt.ts";
@@ -27,9 +29,7 @@ export class ScriptedCarrier implements Carrier {
   });
   #inFlight = 0;
   #largestInFlight = 0;
-  #roomListener: () => void = () => undefined;
-  #receiptListener: (receipt: Receipt) => Promise<void> = async () => undefined;
-  #incomingListener: (part: IncomingPart) => Promise<void> = async () => undefined;
+  #listener = NOBODY;
 
   constructor(id = "carrier") {
     this.id = id;
@@ -41,7 +41,7 @@ export class ScriptedCarrier implements Carrier {
 
   set up(up: boolean) {
     this.#up = up;
-    this.#roomListener();
+    this.#listener.onChange();
   }
 
   partsOf(message: OutgoingMessage): PartToSubmit[] {
@@ -50,13 +50,9 @@ export class ScriptedCarrier implements Carrier {
     return parts.map((userData) => ({ message, userData, place: null }));
   }
 
-  onIncoming(listener: (part: IncomingPart) => Promise<void>): void {
-    this.#incomingListener = listener;
-  }
-
   /** A phone sends something. Resolves when it is safe, and the network may forget it. */
   incoming(part: IncomingPart): Promise<void> {
-    return this.#incomingListener(part);
+    return this.#listener.onIncoming(part);
   }
 
   get largestInFlight(): number {
@@ -76,20 +72,16 @@ export class ScriptedCarrier implements Carrier {
     const answer = await this.answer(part, count);
     this.#inFlight--;
     // Whoever waits for the answer hears it before anyone hears that there is room.
-    setImmediate(() => this.#roomListener());
+    setImmediate(() => this.#listener.onChange());
     return answer;
   }
 
-  onChange(listener: () => void): void {
-    this.#roomListener = listener;
-  }
-
-  onReceipt(listener: (receipt: Receipt) => Promise<void>): void {
-    this.#receiptListener = listener;
+  listen(listener: Partial<CarrierListener>): void {
+    this.#listener = { ...this.#listener, ...listener };
   }
 
   receipt(receipt: Receipt): Promise<void> {
-    return this.#receiptListener(receipt);
+    return this.#listener.onReceipt(receipt);
   }
 
   async start(): Promise<void> {}

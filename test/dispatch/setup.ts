@@ -26,7 +26,7 @@ export interface CarrierQueue {
 }
 
 export const URL_A = "http://127.0.0.1:1/";
-const SETTINGS = { claimCount: 50, laneMessages: 100, sweepEveryMs: 10_000 };
+const SETTINGS = { claimMessages: 50, laneMessages: 100, sweepEveryMs: 10_000 };
 const MAINTENANCE = {
   everyMs: 10_000,
   receiptWaitMs: HOUR,

@@ -38,7 +38,11 @@ async function startNode(t: TestContext, roles: readonly Role[], clock: Clock = 
   await delivery.start([]);
   const metrics = { delivery: async () => delivery.metrics(), store: async () => [] };
   const reportsInMemory = async () => delivery.reportsInMemory;
-  const carriers = { facts: async () => delivery.carriers(), connectNow: async () => false, heard: async () => false };
+  const carriers = {
+    facts: async () => delivery.dispatcher?.facts() ?? [],
+    connectNow: async () => false,
+    heard: async () => false,
+  };
   const edge = new Edge({ ...parts, ids: engine.ids, sandbox: null, carriers, reportsInMemory, metrics });
   const url = await edge.start();
   t.after(async () => {

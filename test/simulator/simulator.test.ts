@@ -28,7 +28,7 @@ async function network(
 ): Promise<Setting> {
   const carrier = new SimulatedCarrier({ id: "simulator", ...settings }, clock, seededRandom(1));
   const receipts: Receipt[] = [];
-  carrier.onReceipt(async (receipt) => void receipts.push(receipt));
+  carrier.listen({ onReceipt: async (receipt) => void receipts.push(receipt) });
   await carrier.start();
   t.after(async () => {
     await carrier.stop();
@@ -296,7 +296,7 @@ describe("bounds", () => {
   test("a full network says later, and tells when there is room again", async (t) => {
     const { clock, carrier, receipts } = await network(t, { capacity: 3 });
     let timesToldOfRoom = 0;
-    carrier.onChange(() => timesToldOfRoom++);
+    carrier.listen({ onChange: () => timesToldOfRoom++ });
 
     for (const roomLeft of [2, 1, 0]) {
       await accepted(carrier.submit(part(clock, "385991234567")));
@@ -353,7 +353,7 @@ describe("a network that is stopped", () => {
     const clock = new VirtualClock();
     const carrier = new SimulatedCarrier({ id: "simulator", capacity: 5 }, clock, seededRandom(1));
     let timesToldOfRoom = 0;
-    carrier.onChange(() => timesToldOfRoom++);
+    carrier.listen({ onChange: () => timesToldOfRoom++ });
     assert.equal(carrier.room(), 0);
     assert.equal((await carrier.submit(part(clock, "385991234567"))).kind, "later");
     await carrier.start();
@@ -420,7 +420,7 @@ describe("after a restart", () => {
     const clock = new VirtualClock();
     const carrier = new SimulatedCarrier({ id: "simulator" }, clock, seededRandom(1));
     const receipts: Receipt[] = [];
-    carrier.onReceipt(async (receipt) => void receipts.push(receipt));
+    carrier.listen({ onReceipt: async (receipt) => void receipts.push(receipt) });
     carrier.resume(outstanding(1, "385991234567", clock.now()));
     await clock.advance(5 * SECOND_MS);
     assert.equal(receipts.length, 0);
@@ -475,7 +475,7 @@ describe("after a restart", () => {
 test("256 long messages of its phones in a row have 256 references, however many short ones are between", async (t) => {
   const { carrier } = await network(t);
   const parts: IncomingPart[] = [];
-  carrier.onIncoming(async (part) => void parts.push(part));
+  carrier.listen({ onIncoming: async (part) => void parts.push(part) });
   for (let count = 0; count < 512; count++)
     await carrier.write({ from: "41790000001", to: "12345", text: count % 2 === 0 ? "long ".repeat(40) : "short" });
   const references = parts.flatMap(({ concatenation }) => (concatenation === null ? [] : [concatenation.reference]));

@@ -38,7 +38,7 @@ test("a row that is changed before it is written is written as it is then", asyn
   reports.insert(report("1"));
   reports.insert(report("2"));
   reports.change("1", { attempts: 3, reason: "500", tried: 1 });
-  await Promise.all(reports.flush(session));
+  await Promise.all(reports.rows.flush(session));
   const { rows } = await session.query(
     "SELECT id::text AS id, attempts, reason, history, tried FROM report ORDER BY 1",
   );
@@ -52,14 +52,14 @@ test("a row that is made and deleted is never written, and one that is deleted d
   const session = await connect(t);
   const first = new LoadedReports(new Found(() => session));
   first.insert(report("1"));
-  await Promise.all(first.flush(session));
+  await Promise.all(first.rows.flush(session));
   const reports = new LoadedReports(new Found(() => session));
   reports.insert(report("2"));
   reports.delete("2");
   reports.delete("1");
   await reports.load(["1"]);
   assert.equal(reports.get("1"), undefined);
-  await Promise.all(reports.flush(session));
+  await Promise.all(reports.rows.flush(session));
   await reports.loadFollowers(["1"]);
   assert.deepEqual((await session.query("SELECT 1 FROM report")).rows, []);
 });

@@ -278,9 +278,9 @@ export async function startTestService(t: Cleanup, options: TestServiceOptions =
         }
       : null,
     carriers: {
-      facts: async () => delivery.carriers(),
-      connectNow: async (carrierId) => delivery.connectNow(carrierId),
-      heard: (carrierId, said) => delivery.heard(carrierId, said),
+      facts: async () => delivery.dispatcher?.facts() ?? [],
+      connectNow: async (carrierId) => delivery.dispatcher?.connectNow(carrierId) ?? false,
+      heard: async (carrierId, said) => delivery.dispatcher?.heard(carrierId, said) ?? false,
     },
     ...(options.consoleFolder === undefined ? {} : { consoleFolder: options.consoleFolder }),
     reportsInMemory: async () => delivery.reportsInMemory,

@@ -118,11 +118,6 @@ export class Calls {
       headers: { ...post.headers, [name.toLowerCase()]: value },
     });
     switch (auth.kind) {
-      case "basic":
-      case "bearer":
-      case "header":
-        // It has been made already.
-        return post;
       case "query": {
         const pair = new URLSearchParams({ [auth.name ?? "key"]: secret }).toString();
         return { ...post, path: `${post.path}${post.path.includes("?") ? "&" : "?"}${pair}` };
@@ -142,6 +137,9 @@ export class Calls {
         const token = await this.#tokenOf(auth, secret, values);
         return typeof token === "string" ? token : withHeader("authorization", `Bearer ${token.text}`);
       }
+      default:
+        // It has been made already.
+        return post;
     }
   }
 

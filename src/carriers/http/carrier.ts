@@ -6,7 +6,6 @@
  *   unknown   the request was written and its answer never came: looked up where the provider can be asked, else as `unknownOutcome` says
  */
 import { HttpTransport, type Transport } from "../../http/transport.ts";
-import type { IncomingPart } from "../../message/incoming.ts";
 import type { Clock, Timer } from "../../runtime/clock.ts";
 import { given } from "../../runtime/given.ts";
 import { type Log, LogLimiter } from "../../runtime/log.ts";
@@ -15,7 +14,15 @@ import { errorByName } from "../../sms/errors.ts";
 import type { ConnectionFacts, LinkFacts } from "../facts.ts";
 import { CarrierPace } from "../pace/carrier-pace.ts";
 import { SentLog } from "../pace/sent-log.ts";
-import type { Carrier, OutgoingMessage, OutstandingPart, PartToSubmit, ReceiptListener, Submission } from "../port.ts";
+import {
+  type Carrier,
+  type CarrierListener,
+  NOBODY,
+  type OutgoingMessage,
+  type OutstandingPart,
+  type PartToSubmit,
+  type Submission,
+} from "../port.ts";
 import { type ReadAnswer, readSubmission } from "./answer.ts";
 import { type Called, Calls } from "./calls.ts";
 import type { Description, SendDescription } from "./description.ts";
@@ -81,9 +88,7 @@ export class HttpCarrier implements Carrier {
   #sinceMs: number;
   #problem: { readonly says: string; readonly atMs: number } | null = null;
   readonly #settled: (() => void)[] = [];
-  readonly #changeListeners: (() => void)[] = [];
-  #onReceipt: ReceiptListener = async () => undefined;
-  #onIncoming: (part: IncomingPart) => Promise<void> = async () => undefined;
+  #listener = NOBODY;
 
   constructor(profile: HttpProfile, parts: HttpCarrierParts) {
     const { url, description, partsPerSecond } = describe(profile);
@@ -113,8 +118,8 @@ export class HttpCarrier implements Carrier {
       calls: this.#calls,
       hasCallbacks: parts.callbacks.receiptsUrl !== undefined,
       everySeconds: profile.pollSeconds,
-      onReceipt: (receipt) => this.#onReceipt(receipt),
-      onIncoming: (part) => this.#onIncoming(part),
+      onReceipt: (receipt) => this.#listener.onReceipt(receipt),
+      onIncoming: (part) => this.#listener.onIncoming(part),
       onProblem: (says) => this.#warn("a poll failed", says),
     });
     this.#eachPoller = this.#pollers.find(({ asksEach }) => asksEach);
@@ -290,20 +295,12 @@ export class HttpCarrier implements Carrier {
     this.#changed();
   }
 
-  onChange(listener: () => void): void {
-    this.#changeListeners.push(listener);
-  }
-
-  onReceipt(listener: ReceiptListener): void {
-    this.#onReceipt = listener;
-  }
-
-  onIncoming(listener: (part: IncomingPart) => Promise<void>): void {
-    this.#onIncoming = listener;
+  listen(listener: Partial<CarrierListener>): void {
+    this.#listener = { ...this.#listener, ...listener };
   }
 
   #changed(): void {
-    for (const listener of this.#changeListeners) listener();
+    this.#listener.onChange();
   }
 
   connections(): ConnectionFacts {

@@ -3,8 +3,6 @@
  * that a receipt is acknowledged only when it is safe. How one carrier differs from the next is in its profile. What that allows the
  * carrier's customer is for all nodes together: this one has some of the connections, and as large a share of the rate.
  */
-
-import type { IncomingPart } from "../../message/incoming.ts";
 import { type Receipt, unknownId } from "../../message/receipt.ts";
 import type { Lease } from "../../node/lease.ts";
 import type { Clock } from "../../runtime/clock.ts";
@@ -14,7 +12,14 @@ import { errorByName } from "../../sms/errors.ts";
 import type { ConnectionFacts } from "../facts.ts";
 import { CarrierPace } from "../pace/carrier-pace.ts";
 import { SentLog } from "../pace/sent-log.ts";
-import type { Carrier, OutgoingMessage, PartToSubmit, ReceiptListener, Submission } from "../port.ts";
+import {
+  type Carrier,
+  type CarrierListener,
+  NOBODY,
+  type OutgoingMessage,
+  type PartToSubmit,
+  type Submission,
+} from "../port.ts";
 import { isUsableId } from "../usable-id.ts";
 import { BusyPhones } from "./busy-phones.ts";
 import { CarrierLink, WINDOW } from "./carrier-link.ts";
@@ -69,9 +74,7 @@ export class SmppCarrier implements Carrier {
   #isStopped = false;
   /** The last part that was a whole message: many of a request's messages have the same text, and need not be encoded again. */
   #lastAlone: PartToSubmit | null = null;
-  readonly #changeListeners: (() => void)[] = [];
-  #onReceipt: ReceiptListener = async () => undefined;
-  #onIncoming: (part: IncomingPart) => Promise<void> = async () => undefined;
+  #listener = NOBODY;
 
   constructor(profile: SmppProfile, parts: SmppCarrierParts) {
     this.id = profile.id;
@@ -239,16 +242,8 @@ export class SmppCarrier implements Carrier {
     );
   }
 
-  onChange(listener: () => void): void {
-    this.#changeListeners.push(listener);
-  }
-
-  onReceipt(listener: ReceiptListener): void {
-    this.#onReceipt = listener;
-  }
-
-  onIncoming(listener: (part: IncomingPart) => Promise<void>): void {
-    this.#onIncoming = listener;
+  listen(listener: Partial<CarrierListener>): void {
+    this.#listener = { ...this.#listener, ...listener };
   }
 
   /** What the carrier sends is acknowledged when it is safe, and not before. */
@@ -258,8 +253,8 @@ export class SmppCarrier implements Carrier {
     const delivered = readDelivered(pdu as Delivered, this.#profile, this.#parts.clock.now());
     const safe =
       delivered.kind === "receipt"
-        ? this.#onReceipt(delivered.receipt, delivered.asMessage, delivered.raw, mayWait)
-        : this.#onIncoming(delivered.part);
+        ? this.#listener.onReceipt(delivered.receipt, delivered.asMessage, delivered.raw, mayWait)
+        : this.#listener.onIncoming(delivered.part);
     return safe.then(pdu.command === "deliver_sm" ? deliverTaken : dataTaken);
   }
 
@@ -277,12 +272,12 @@ export class SmppCarrier implements Carrier {
       to: null,
       octets: octets.toString("hex", 0, Math.min(octets.length, MAX_UNREADABLE_OCTETS)),
     };
-    return this.#onReceipt(receipt).then(command === "deliver_sm" ? deliverTaken : dataTaken);
+    return this.#listener.onReceipt(receipt).then(command === "deliver_sm" ? deliverTaken : dataTaken);
   }
 
   #changed(): void {
     this.#sendQueued();
-    for (const listener of this.#changeListeners) listener();
+    this.#listener.onChange();
   }
 
   connections(): ConnectionFacts {

@@ -1,13 +1,13 @@
 /** What `heliograph doctor` looks at, step by step. Each finding is told when it is made, so that what hangs afterwards does not take it along. */
 import { examineStore } from "../../doctor/checks.ts";
+import { lookAtExposure } from "../../doctor/exposure.ts";
 import { type Examined, type Finding, Findings } from "../../doctor/finding.ts";
 import { lookAtPostgres } from "../../doctor/postgres.ts";
 import { lookAtSecretFiles } from "../../doctor/secrets.ts";
-import { storeTrouble } from "../../drivers/store-trouble.ts";
+import { readTrouble, storeTrouble } from "../../drivers/store-trouble.ts";
 import type { Settings } from "../../settings/settings.ts";
-import { CommandFault, type CommonOptions, withStore } from "../support.ts";
+import { CommandFault, type CommonOptions, settingsOf, withStore } from "../support.ts";
 import { lookAtService } from "./service.ts";
-import { lookAtSettings } from "./settings.ts";
 import { lookAtSqlite, type SqliteLook, toldStoreTrouble } from "./sqlite.ts";
 
 export interface ExamineOptions extends CommonOptions {
@@ -35,6 +35,33 @@ export async function examine(options: ExamineOptions, tell: Tell): Promise<void
   if (look.way === "none") return;
   tell({ step: "opening" });
   await lookInside(settings, look, { connect: options.connect, answers: service.answers }, tell);
+}
+
+/** Null for settings that cannot be read: then there is nothing else to look at. */
+async function lookAtSettings(
+  options: CommonOptions,
+): Promise<{ settings: Settings | null; findings: readonly Finding[] }> {
+  const found = new Findings("settings");
+  let settings: Settings;
+  try {
+    settings = settingsOf(options);
+  } catch (error) {
+    const trouble = options.config === undefined ? null : readTrouble(options.config);
+    found.wrong(
+      options.config ?? "settings",
+      trouble === null ? (error as Error).message : `${(error as Error).message}: ${trouble.says}`,
+      trouble?.mend ?? "correct it; heliograph.default.toml lists every setting",
+    );
+    return { settings: null, findings: found.all };
+  }
+  const variables = Object.keys(process.env).filter((name) => name.startsWith("HELIOGRAPH_"));
+  const sources = [
+    ...(options.config === undefined ? [] : [options.config]),
+    ...(variables.length === 0 ? [] : [`the environment (${variables.sort().join(", ")})`]),
+  ];
+  found.ok("settings", sources.length === 0 ? "all are the defaults" : `read from ${sources.join(" and ")}`);
+  await lookAtExposure(settings, found);
+  return { settings, findings: found.all };
 }
 
 /** What the checks of the store are told beside it. */

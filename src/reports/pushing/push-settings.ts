@@ -1,10 +1,9 @@
 /** What pushing reports is made with: its parts, what an operator can set about it, and what holds unless he does. */
-
 import type { LiveTap } from "../../events/live.ts";
 import type { Trace } from "../../events/trace.ts";
 import type { Resolve } from "../../http/connector.ts";
 import type { AddressPolicy } from "../../http/guard.ts";
-import type { Transport, TransportSettings } from "../../http/transport.ts";
+import type { Transport } from "../../http/transport.ts";
 import type { Lease } from "../../node/lease.ts";
 import type { WriteMark } from "../../node/write-mark.ts";
 import type { Clock } from "../../runtime/clock.ts";
@@ -13,28 +12,6 @@ import type { Random } from "../../runtime/random.ts";
 import type { Settings } from "../../settings/settings.ts";
 import type { ReportStore } from "../../store/port/reports.ts";
 import type { Store } from "../../store/port/store.ts";
-import type { RetryRules } from "./retry.ts";
-
-export interface PushSettings extends TransportSettings, RetryRules {
-  /** Items in one request, at most (the API family's limit is 100). */
-  readonly requestItems: number;
-  /** Report items in memory at a time, for all accounts and hosts together. */
-  readonly memoryItems: number;
-  /** Lanes known at a time: an account's reports to a host each. */
-  readonly maxLanes: number;
-  /** A lane with nothing to do is forgotten after this. */
-  readonly idleLaneMs: number;
-  /** So many failures in a row open a lane's circuit. */
-  readonly failuresToOpen: number;
-  /** How often the store is asked for what has come due. */
-  readonly pollMs: number;
-  /** How long to wait with the store after it failed. */
-  readonly storeRetryMs: number;
-  /** How long an account's signing secrets are remembered. */
-  readonly secretsMs: number;
-  /** How long a stop waits for answers to requests under way, and then again for the store. */
-  readonly stopMs: number;
-}
 
 export interface PushOptions {
   readonly store: ReportStore & Pick<Store, "accountKey">;
@@ -59,7 +36,7 @@ export interface PushOptions {
   readonly live?: LiveTap;
 }
 
-export const PUSH_DEFAULTS: PushSettings = {
+export const PUSH_DEFAULTS = {
   connectionsPerHost: 4,
   connectTimeoutMs: 10_000,
   headersTimeoutMs: 10_000,
@@ -69,16 +46,26 @@ export const PUSH_DEFAULTS: PushSettings = {
   retries: 20,
   jitter: 0.1,
   retryAfterLimitMs: 3_600_000,
+  /** Items in one request, at most (the API family's limit is 100). */
   requestItems: 100,
+  /** Report items in memory at a time, for all accounts and hosts together. */
   memoryItems: 50_000,
+  /** Lanes known at a time: an account's reports to a host each. */
   maxLanes: 2000,
+  /** A lane with nothing to do is forgotten after this. */
   idleLaneMs: 600_000,
+  /** So many failures in a row open a lane's circuit. */
   failuresToOpen: 5,
+  /** How often the store is asked for what has come due. */
   pollMs: 1000,
+  /** How long to wait with the store after it failed. */
   storeRetryMs: 1000,
+  /** How long an account's signing secrets are remembered. */
   secretsMs: 30_000,
+  /** How long a stop waits for answers to requests under way, and then again for the store. */
   stopMs: 3000,
 };
+export type PushSettings = Readonly<typeof PUSH_DEFAULTS>;
 
 /** How callbacks are made under these settings, and to which addresses. The sandbox's client runs on the same machine. */
 export function pushRules(

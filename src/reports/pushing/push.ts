@@ -12,7 +12,6 @@
  * next. What an account has no room for comes back at the account's own pace, so that its backlog is not what every look at the
  * store finds first.
  */
-
 import { AccountNames } from "../../events/account-names.ts";
 import { HttpTransport } from "../../http/transport.ts";
 import type { ReportBatch } from "../../message/message.ts";
@@ -134,7 +133,7 @@ export class Push {
     await this.#sender.close();
     const settled = Promise.allSettled([this.#polling?.stop(), this.#refilling, this.#sender.settled()]);
     await within(clock, stopMs, settled, undefined);
-    this.#outcomes.abandon();
+    this.#outcomes.recorder.abandon();
   }
 
   /** Never rejects. */

@@ -2,7 +2,6 @@
  * What became of batches of reports, on its way to the store (store/outcome-recorder.ts). One write waits for the other, so under load a call
  * carries hundreds of batches. What the store will not take stays held there: the next start of the service hands it out again.
  */
-
 import type { AccountNames } from "../../events/account-names.ts";
 import type { ReportFailure } from "../../message/callback.ts";
 import { OutcomeRecorder } from "../../store/outcome-recorder.ts";
@@ -24,7 +23,7 @@ export interface ReportOutcomesParts extends Pick<PushOptions, "store" | "clock"
 
 export class ReportOutcomes {
   readonly #parts: ReportOutcomesParts;
-  readonly #recorder: OutcomeRecorder;
+  readonly recorder: OutcomeRecorder;
   readonly delivered: (outcome: BatchOutcome & { readonly id: string }) => void;
   readonly failed: (outcome: BatchOutcome & { readonly failure: ReportFailure }) => void;
   readonly released: (
@@ -34,7 +33,7 @@ export class ReportOutcomes {
   constructor(parts: ReportOutcomesParts) {
     const { store, storeRetryMs } = parts;
     this.#parts = parts;
-    this.#recorder = new OutcomeRecorder({
+    this.recorder = new OutcomeRecorder({
       ...parts,
       what: "what became of reports",
       retryMs: storeRetryMs,
@@ -47,22 +46,12 @@ export class ReportOutcomes {
     );
   }
 
-  /** Resolves when the store has everything. Ask for a bound around it: a store that is gone never has. */
-  settled(): Promise<void> {
-    return this.#recorder.settled();
-  }
-
-  /** The process ends: what the store does not take now it still has as undelivered. */
-  abandon(): void {
-    this.#recorder.abandon();
-  }
-
   #kind<Outcome extends BatchOutcome>(
     name: string,
     write: (outcomes: readonly Outcome[]) => Promise<void>,
   ): (outcome: Outcome) => void {
     const { log, names, recorded } = this.#parts;
-    return this.#recorder.kind<Outcome>({
+    return this.recorder.kind<Outcome>({
       name,
       write: async (outcomes) => {
         await write(outcomes);

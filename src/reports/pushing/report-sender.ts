@@ -2,7 +2,6 @@
  * Sends batches of reports: one request from its signing to what came of it. It knows nothing of turns and of room; whatever becomes of
  * a batch goes to the store (report-outcomes.ts), and nothing is tried again from here.
  */
-
 import type { AccountNames } from "../../events/account-names.ts";
 import type { Answer, Transport } from "../../http/transport.ts";
 import type { ReportAttempt } from "../../message/callback.ts";
@@ -79,7 +78,7 @@ export class ReportSender {
   /** Resolves when the store knows what became of all that was sent. Ask for a bound around it. */
   async settled(): Promise<void> {
     await this.#sharing;
-    await this.#parts.outcomes.settled();
+    await this.#parts.outcomes.recorder.settled();
   }
 
   /**

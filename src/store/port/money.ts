@@ -49,6 +49,3 @@ export interface Balance {
   readonly balanceMicros: bigint;
   readonly currency: string;
 }
-
-/** Found wrong by `verifyLedger`; empty when all is well. */
-export type LedgerFault = string;

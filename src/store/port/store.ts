@@ -3,7 +3,6 @@
  * returns plain data, so that it can stand on another thread, and resolves only after the commit that holds its effects.
  * SQLite is behind it on one machine; the contract test (test/store/contract.ts) says what any engine must do.
  */
-
 import type { TraceNote } from "../../events/trace.ts";
 import type { IncomingPart } from "../../message/incoming.ts";
 import type { Click } from "../../message/links.ts";
@@ -56,7 +55,7 @@ import type { IncomingOutcome, ListedIncoming, UnmatchedIncoming } from "./incom
 import type { MessageLife } from "./message-life.ts";
 import type { MessageCounts, MessagePage, MessageSearch } from "./message-search.ts";
 import type { Acceptance, AcceptanceOutcome } from "./messages.ts";
-import type { Balance, Funding, FundingOutcome, FundsMove, FundsMoveOutcome, LedgerFault } from "./money.ts";
+import type { Balance, Funding, FundingOutcome, FundsMove, FundsMoveOutcome } from "./money.ts";
 import type { Backlog, BindClaim, BindShare, Cluster, ClusterFacts } from "./nodes.ts";
 import type { OptedOut } from "./opt-outs.ts";
 import type { AsideKind, HeldFate, NewQuarantined, QuarantineCounts, Quarantined } from "./quarantine.ts";
@@ -321,9 +320,10 @@ export interface Store extends CarrierStore, PinStore, ReportStore {
   balance(input: { accountId: number }): Promise<Balance>;
   fund(input: Funding): Promise<FundingOutcome>;
   moveFunds(input: FundsMove): Promise<FundsMoveOutcome>;
-  verifyLedger(): Promise<LedgerFault[]>;
+  /** Gives what is wrong; nothing when all is well. */
+  verifyLedger(): Promise<string[]>;
   /** What can be seen of the books from the wallets alone. `isWhole`: there are no more wallets than were looked at. */
-  checkWallets(input: { limit: number }): Promise<{ faults: LedgerFault[]; wallets: number; isWhole: boolean }>;
+  checkWallets(input: { limit: number }): Promise<{ faults: string[]; wallets: number; isWhole: boolean }>;
   postings(input: PostingRange): Promise<Posting[]>;
   balanceBehind(input: { accountId: number; place: PostingPosition }): Promise<BalanceBehind>;
   /** What its postings come to, a page at a time: `next` says where to go on. */

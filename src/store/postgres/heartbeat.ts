@@ -5,16 +5,11 @@
 import type { PostgresConnection } from "../../drivers/postgres/connection.ts";
 import { faultKind } from "../../drivers/postgres/faults.ts";
 import { LookFaults } from "../../drivers/postgres/look-faults.ts";
-import { type Clock, Interval } from "../../runtime/clock.ts";
-import type { Log } from "../../runtime/log.ts";
-import type { Nodes } from "./nodes.ts";
+import { Interval } from "../../runtime/clock.ts";
+import type { LoopParts } from "./nodes.ts";
 
-export interface HeartbeatParts {
-  readonly leaseMs: number;
-  readonly clock: Clock;
-  readonly log: Log;
+export interface HeartbeatParts extends Omit<LoopParts, "pool"> {
   readonly connection: PostgresConnection;
-  readonly nodes: Nodes;
   readonly onFenced: () => void;
 }
 

@@ -41,7 +41,7 @@ export class LoadedMessages implements MessageTable {
     this.#freedNames = [];
   }
 
-  async load(keys: readonly MessageKey[]): Promise<void> {
+  async load(keys: readonly MessageKey[] = []): Promise<void> {
     const fresh = this.#found.fresh(
       FIND.messages,
       keys.map((key) => ({ key })),
@@ -72,7 +72,7 @@ export class LoadedMessages implements MessageTable {
   }
 
   /** Those that are this node's need not be read. */
-  loadOwn(keys: readonly MessageKey[]): Promise<void> {
+  loadOwn(keys: readonly MessageKey[] = []): Promise<void> {
     return this.load(keys.filter((key) => !this.#takeOwned(key)));
   }
 
@@ -89,7 +89,7 @@ export class LoadedMessages implements MessageTable {
     return this.all.filter((row) => this.#owned.owns(row));
   }
 
-  async loadNames(names: readonly { accountId: number; clientMessageId: string }[]): Promise<void> {
+  async loadNames(names: readonly { accountId: number; clientMessageId: string }[] = []): Promise<void> {
     const taken = await this.#found.find<{ accountId: number; clientMessageId: string }>(FIND.names, names);
     for (const { accountId, clientMessageId } of taken) this.#names.add(rowId(accountId, clientMessageId));
   }

@@ -16,7 +16,7 @@ export class LoadedParts implements PartTable {
   readonly #session: () => Session;
   readonly #found: Found;
   readonly #messages: LoadedMessages;
-  readonly #rows = new LoadedRows(WRITES.part);
+  readonly rows = new LoadedRows(WRITES.part);
   readonly #byName = new Map<string, PartRow[]>();
   /** Parts that the database has not given an id yet have one below 0. */
   #lastId = 0;
@@ -28,13 +28,8 @@ export class LoadedParts implements PartTable {
   }
 
   clear(): void {
-    this.#rows.clear();
+    this.rows.clear();
     this.#byName.clear();
-  }
-
-  /** Those that this transaction made. */
-  get insertedNow(): readonly PartRow[] {
-    return this.#rows.inserted;
   }
 
   /** Parts come and go under the lock of their message: so first the messages, locked, and then the parts as they are now. */
@@ -47,7 +42,7 @@ export class LoadedParts implements PartTable {
     ]);
     const found = await this.#withMessages(fresh, parts.rows);
     for (const part of found) {
-      const kept = this.#rows.keep(part);
+      const kept = this.rows.keep(part);
       if (kept !== undefined) append(this.#byName, nameKey(kept), kept);
     }
   }
@@ -75,17 +70,12 @@ export class LoadedParts implements PartTable {
 
   insert(fresh: NewPartRow): void {
     const part = PART.create({ ...fresh, id: --this.#lastId });
-    this.#rows.insert(part);
+    this.rows.insert(part);
     append(this.#byName, nameKey(part), part);
   }
 
   delete(part: PartRow): void {
     remove(this.#byName, nameKey(part), part);
-    this.#rows.delete(part);
-  }
-
-  /** Sends what is to be written. */
-  flush(session: Session): Promise<unknown>[] {
-    return this.#rows.flush(session);
+    this.rows.delete(part);
   }
 }

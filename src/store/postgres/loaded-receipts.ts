@@ -19,7 +19,7 @@ function phonesOf({ carrierId, to, other }: ParkedReceipt): Set<string> {
 
 export class LoadedReceipts implements ReceiptTable {
   readonly #found: Found;
-  readonly #rows = new LoadedRows(WRITES.parked);
+  readonly rows = new LoadedRows(WRITES.parked);
   readonly #byName = new Map<string, ParkedReceipt[]>();
   readonly #byPhone = new Map<string, ParkedReceipt[]>();
   #newLater: LaterReceipt[] = [];
@@ -32,22 +32,17 @@ export class LoadedReceipts implements ReceiptTable {
   }
 
   clear(): void {
-    for (const known of [this.#rows, this.#byName, this.#byPhone]) known.clear();
+    for (const known of [this.rows, this.#byName, this.#byPhone]) known.clear();
     this.#newLater = [];
     this.#goneLater = [];
   }
 
   get all(): ParkedReceipt[] {
-    return [...this.#rows.all];
-  }
-
-  /** Those that this transaction parked. */
-  get parkedNow(): readonly ParkedReceipt[] {
-    return this.#rows.inserted;
+    return [...this.rows.all];
   }
 
   /** Those that are asked for first are waited for where another transaction has them; later ones are not (LoadedMessages says why). */
-  async load(names: readonly PartName[], isFirst: boolean): Promise<void> {
+  async load(names: readonly PartName[] = [], isFirst = true): Promise<void> {
     const phones = names.filter(({ carrierMessageId }) => carrierMessageId.startsWith(UNKNOWN_PREFIX));
     const toPhone = phones.map(({ carrierId, carrierMessageId }) => ({
       carrierId,
@@ -59,7 +54,7 @@ export class LoadedReceipts implements ReceiptTable {
     ]);
     // One that is found in several ways is still one.
     for (const receipt of found.flat().toSorted((one, other) => one.id - other.id))
-      if (this.#rows.get(receipt.id) === undefined && this.#rows.keep(receipt) !== undefined) this.#keep(receipt);
+      if (this.rows.get(receipt.id) === undefined && this.rows.keep(receipt) !== undefined) this.#keep(receipt);
   }
 
   #keep(receipt: ParkedReceipt): void {
@@ -68,7 +63,7 @@ export class LoadedReceipts implements ReceiptTable {
   }
 
   anyParked(): boolean {
-    return this.#rows.size > 0;
+    return this.rows.size > 0;
   }
 
   parked(name: PartName): ParkedReceipt[] {
@@ -81,7 +76,7 @@ export class LoadedReceipts implements ReceiptTable {
 
   park(fresh: NewParkedReceipt): ParkedReceipt {
     const receipt = PARKED.create({ ...fresh, id: --this.#lastId });
-    this.#rows.insert(receipt);
+    this.rows.insert(receipt);
     this.#keep(receipt);
     return receipt;
   }
@@ -89,7 +84,7 @@ export class LoadedReceipts implements ReceiptTable {
   unpark(receipt: ParkedReceipt): void {
     remove(this.#byName, nameKey(receipt), receipt);
     for (const phone of phonesOf(receipt)) remove(this.#byPhone, phone, receipt);
-    this.#rows.delete(receipt);
+    this.rows.delete(receipt);
   }
 
   insertLater(later: LaterReceipt): void {
@@ -103,7 +98,7 @@ export class LoadedReceipts implements ReceiptTable {
   /** Sends what is to be written. */
   flush(session: Session): Promise<unknown>[] {
     const sent = [
-      ...this.#rows.flush(session),
+      ...this.rows.flush(session),
       // One that was recorded in this same transaction may have to go.
       sendRows(session, WRITE.insertLater, this.#newLater),
       sendRows(session, WRITE.deleteLater, this.#goneLater),

@@ -1,9 +1,8 @@
 /** The wallets that a transaction has read and locked, and the postings that move money between them. */
 import type { Session } from "../../drivers/postgres/link.ts";
 import type { ServiceWallet } from "../../money/postings.ts";
-import { POSTING, type PostingRow } from "../schema/posting.ts";
 import type { WalletTable } from "../tables.ts";
-import { checkPosting, type NewPosting, type Wallet, type WalletRow, walletOf } from "../wallet.ts";
+import { type NewPosting, ReadWallets, type Wallet, type WalletRow } from "../wallet.ts";
 import { sendRows } from "./columns.ts";
 import type { Found } from "./found.ts";
 import { LoadedRows } from "./loaded-rows.ts";
@@ -13,17 +12,12 @@ import { FIND, WRITE, WRITES } from "./statements.ts";
 /** SQLSTATE numeric_value_out_of_range. */
 const OUT_OF_RANGE = "22003";
 
-interface WorkingWallet extends Wallet {
-  balanceMicros: bigint;
-}
-
 export class LoadedWallets implements WalletTable {
   readonly #session: () => Session;
   readonly #serviceWallets: ServiceWallets;
   readonly #found: Found;
   readonly #rows = new LoadedRows(WRITES.posting);
-  readonly #byAccount = new Map<number, WorkingWallet>();
-  readonly #byId = new Map<number, WorkingWallet>();
+  readonly #wallets = new ReadWallets();
   #postings: NewPosting[] = [];
   /** Postings that the database has not given an id yet have one below 0. */
   #lastId = 0;
@@ -35,20 +29,16 @@ export class LoadedWallets implements WalletTable {
   }
 
   clear(): void {
-    for (const known of [this.#rows, this.#byAccount, this.#byId]) known.clear();
+    for (const known of [this.#rows, this.#wallets]) known.clear();
     this.#postings = [];
   }
 
-  async load(accountIds: readonly number[], services?: readonly ServiceWallet[]): Promise<void> {
+  async load(accountIds: readonly number[] = [], services?: readonly ServiceWallet[]): Promise<void> {
     const rows = await this.#found.find<WalletRow & { accountId: number }>(
       FIND.wallets,
       accountIds.map((key) => ({ key })),
     );
-    for (const row of rows) {
-      const wallet: WorkingWallet = walletOf(row);
-      this.#byAccount.set(row.accountId, wallet);
-      this.#byId.set(row.id, wallet);
-    }
+    for (const row of rows) this.#wallets.keep(row.accountId, row);
     await this.#serviceWallets.ensure(
       rows.map(({ currency }) => currency),
       services,
@@ -56,9 +46,7 @@ export class LoadedWallets implements WalletTable {
   }
 
   ofAccount(accountId: number): Wallet {
-    const wallet = this.#byAccount.get(accountId);
-    if (wallet === undefined) throw new Error(`account ${accountId} has no wallet`);
-    return { ...wallet };
+    return this.#wallets.ofAccount(accountId);
   }
 
   ofService(name: ServiceWallet, currency: string): number {
@@ -66,23 +54,12 @@ export class LoadedWallets implements WalletTable {
   }
 
   post(posting: NewPosting): void {
-    this.#rows.insert(this.#moveInMemory(posting));
+    this.#rows.insert(this.#wallets.post(posting, --this.#lastId));
     this.#postings.push(posting);
   }
 
-  #moveInMemory(posting: NewPosting): PostingRow {
-    const { from, to, amountMicros } = posting;
-    const source = this.#byId.get(from);
-    const target = this.#byId.get(to);
-    checkPosting(posting, target);
-    const row = POSTING.create({ ...posting, id: --this.#lastId, amountMicros: amountMicros.toString() });
-    if (source !== undefined) source.balanceMicros -= amountMicros;
-    if (target !== undefined) target.balanceMicros += amountMicros;
-    return row;
-  }
-
   async postNumbered(posting: NewPosting): Promise<number> {
-    const row = this.#moveInMemory(posting);
+    const row = this.#wallets.post(posting, --this.#lastId);
     const session = this.#session();
     const { rows } = await sendRows<{ id: number }>(session, WRITE.postNumbered, [row]);
     await this.#move(session, [posting]);

@@ -11,13 +11,20 @@
  */
 import { isSlow } from "../../drivers/postgres/faults.ts";
 import { inTransaction, type Session } from "../../drivers/postgres/link.ts";
-import { chargePieces } from "../../money/carried-charge.ts";
 import { timeOfIds } from "../../runtime/ids.ts";
 import { PURGE_START } from "../port/delivery.ts";
 import type { CommandInput, CommandOutput } from "../port/store.ts";
-import { isOver, unfetchedBefore } from "../retention.ts";
-import { keepCharge } from "../retired-charge.ts";
-import { DAY_MS, firstKey, isRace, type Partitions, type Range, TABLES, type Table } from "./partitions.ts";
+import { chargePieces, isOver, keepCharge, unfetchedBefore } from "../retention.ts";
+import {
+  DAY_MS,
+  firstKey,
+  isRace,
+  type Partitions,
+  partitionsOf,
+  type Range,
+  TABLES,
+  type Table,
+} from "./partitions.ts";
 
 /** What is not scheduled ends within two days of its acceptance, and its report can be fetched for two more. */
 const STRAGGLER_DAYS = 5;
@@ -86,7 +93,7 @@ export class MessagePurge {
     { after, bound, limit }: { after: string; bound: bigint; limit: number },
     values: Moments,
   ): Promise<string | null> {
-    const ends = (await this.#partitions.list(session, table)).map(({ to }) => to).filter((to) => to <= bound);
+    const ends = (await partitionsOf(session, table)).map(({ to }) => to).filter((to) => to <= bound);
     const end = ends.toSorted((one, other) => (one < other ? -1 : 1)).at(-1) ?? 0n;
     const { rows } = await session.query<{ last: string | null; looked: number }>(
       `SELECT CAST(max(key) AS text) AS last, count(*) AS looked
@@ -116,7 +123,7 @@ export class MessagePurge {
   async dropWhole(session: Session, firstKept: bigint, moments: Moments): Promise<number> {
     let gone = 0;
     for (const table of TABLES)
-      for (const range of await this.#partitions.list(session, table)) {
+      for (const range of await partitionsOf(session, table)) {
         if (range.to > firstKept) continue;
         const values = table === "message" ? moments : [];
         const straggler = await firstStraggler(session, table, range, this.#stragglers.get(range.name) ?? null, values);

@@ -10,9 +10,12 @@
  * lease: after an outage everyone's lease is over, and whoever comes first must not take the others for dead.
  */
 import { inTransaction, type Session } from "../../drivers/postgres/link.ts";
+import type { PostgresPool } from "../../drivers/postgres/pool.ts";
 import { Lease } from "../../node/lease.ts";
 import { ROLES, type Role } from "../../node/roles.ts";
+import type { Clock } from "../../runtime/clock.ts";
 import { TOOL_NODE } from "../../runtime/ids.ts";
+import type { Log } from "../../runtime/log.ts";
 import { EVERY_NODE, farAhead, restoredMark } from "../id-mark.ts";
 import type { BindClaim, BindShare, Cluster, ClusterFacts } from "../port/nodes.ts";
 import { raiseIdMark } from "./id-marks.ts";
@@ -24,6 +27,15 @@ export interface NodeOptions {
   readonly roles: readonly Role[];
   readonly leaseMs: number;
   readonly lease: Lease;
+}
+
+/** What those have who do something for the node all the time. */
+export interface LoopParts {
+  readonly leaseMs: number;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly pool: PostgresPool;
+  readonly nodes: Nodes;
 }
 
 interface NodeRow {

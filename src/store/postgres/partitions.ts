@@ -109,11 +109,6 @@ export class Partitions {
     return { from, to };
   }
 
-  /** Of this table, as it is now. */
-  async list(session: Session, table: Table): Promise<readonly Range[]> {
-    return partitionsOf(session, table);
-  }
-
   /** It is dropped. */
   dropped(table: Table, gone: Range): void {
     const left = this.#known.get(table)!.filter(({ name }) => name !== gone.name);
@@ -125,8 +120,8 @@ function holds(ranges: readonly Range[], key: bigint): boolean {
   return ranges.some(({ from, to }) => from <= key && key < to);
 }
 
-/** Only those that are ours to judge: bounded by two keys. */
-async function partitionsOf(session: Session, table: Table): Promise<Range[]> {
+/** As they are now. Only those that are ours to judge: bounded by two keys. */
+export async function partitionsOf(session: Session, table: Table): Promise<Range[]> {
   const { rows } = await session.query<{ name: string; bounds: string }>(
     `SELECT relname AS name, pg_get_expr(relpartbound, pg_class.oid) AS bounds
      FROM pg_inherits JOIN pg_class ON pg_class.oid = inhrelid WHERE inhparent = CAST($1 AS regclass) ORDER BY relname`,

@@ -27,13 +27,6 @@ import { FIND, WRITES } from "./statements.ts";
 const idNameOf = ({ carrierId, carrierMessageId }: CarrierReceipt): PartName | null =>
   idName(carrierId, carrierMessageId);
 
-export interface TablesParts {
-  readonly session: () => Session;
-  readonly partitions: Partitions;
-  readonly serviceWallets: ServiceWallets;
-  readonly owned: OwnedMessages;
-}
-
 export class PostgresTables implements Tables {
   readonly #session: () => Session;
   readonly #partitions: Partitions;
@@ -50,7 +43,7 @@ export class PostgresTables implements Tables {
   #locks = false;
   #isPatient = false;
 
-  constructor({ session, partitions, serviceWallets, owned }: TablesParts) {
+  constructor(session: () => Session, partitions: Partitions, wallets: ServiceWallets, owned: OwnedMessages) {
     this.#session = session;
     this.#partitions = partitions;
     const found = new Found(session);
@@ -58,66 +51,55 @@ export class PostgresTables implements Tables {
     this.messages = new LoadedMessages(session, found, owned);
     this.parts = new LoadedParts(session, found, this.messages);
     this.receipts = new LoadedReceipts(found);
-    this.wallets = new LoadedWallets(session, found, serviceWallets);
+    this.wallets = new LoadedWallets(session, found, wallets);
     this.replays = new LoadedReplays(found);
     this.reports = new LoadedReports(found);
     this.optOuts = new LoadedOptOuts(found);
   }
 
-  /** In the order in which they are written. */
-  get #written() {
-    const { messages, parts, receipts, wallets, bulks, replays, reports } = this;
-    return [messages, parts, receipts, wallets, bulks, replays, reports];
-  }
-
   /** Forgets all rows: another transaction begins, which waits for locks only as long as it has none itself, unless it is patient. */
   begin(isPatient = false): void {
+    const { messages, parts, receipts, wallets, bulks, replays, reports, optOuts } = this;
+    for (const known of [this.#found, messages, parts, receipts, wallets, bulks, replays, reports, optOuts])
+      known.clear();
     this.#isPatient = isPatient;
-    this.messages.isPatient = isPatient;
+    messages.isPatient = isPatient;
     this.#locks = false;
-    for (const known of [this.#found, this.optOuts, ...this.#written]) known.clear();
   }
 
   async flush(): Promise<void> {
-    await Promise.all(this.#written.flatMap((table) => table.flush(this.#session())));
+    const { messages, parts, receipts, wallets, bulks, replays, reports } = this;
+    const written = [messages, parts.rows, receipts, wallets, bulks, replays.rows, reports.rows];
+    await Promise.all(written.flatMap((table) => table.flush(this.#session())));
   }
 
   /** The names under which a part or a receipt could have come to another node while this transaction was under way. */
   get namesToMatch(): PartName[] {
-    const parts = this.parts.insertedNow.map(({ carrierId, carrierMessageId }) => ({ carrierId, carrierMessageId }));
-    return [...parts, ...this.receipts.parkedNow.flatMap(allReceiptNames)];
+    const parts = this.parts.rows.inserted.map(({ carrierId, carrierMessageId }) => ({ carrierId, carrierMessageId }));
+    return [...parts, ...this.receipts.rows.inserted.flatMap(allReceiptNames)];
   }
 
   async load(wanted: ReadSet): Promise<void> {
-    const {
-      messages = [],
-      ownMessages = [],
-      parts = [],
-      newParts = [],
-      receipts = [],
-      parked = [],
-      wallets = [],
-    } = wanted;
-    const { names = [], numbers = [], bulks = [], lockedBulks = [], replays = [], reports = [], leaders = [] } = wanted;
-    const { newKeys = [] } = wanted;
+    const { parts = [], newParts = [], receipts = [], newKeys = [] } = wanted;
     const isFirst = !this.#locks;
+    const { messages, parked, wallets, lockedBulks, reports, leaders } = wanted;
     const locked = [messages, parts, receipts, parked, wallets, lockedBulks, reports, leaders];
-    this.#locks ||= !this.#isPatient && locked.some(({ length }) => length > 0);
+    this.#locks ||= !this.#isPatient && locked.some((rows) => rows !== undefined && rows.length > 0);
     const homeless = newKeys.filter((key) => !this.#partitions.covers(key));
     if (homeless.length > 0) await this.#partitions.ensure(homeless);
     await Promise.all([
-      this.messages.load(messages),
-      this.messages.loadOwn(ownMessages),
+      this.messages.load(wanted.messages),
+      this.messages.loadOwn(wanted.ownMessages),
       this.parts.load([...parts, ...receipts.flatMap((receipt) => idNameOf(receipt) ?? [])]),
-      this.receipts.load(parked, isFirst),
+      this.receipts.load(wanted.parked, isFirst),
       // Bulks are locked before wallets, here as where a bulk has its turn.
-      this.#loadBulks(bulks, lockedBulks),
-      this.wallets.load(wallets, wanted.serviceWallets),
-      this.messages.loadNames(names),
-      this.optOuts.load(numbers),
-      this.replays.load(replays),
-      this.reports.load(reports),
-      this.reports.loadFollowers(leaders),
+      this.#loadBulks(wanted.bulks, wanted.lockedBulks),
+      this.wallets.load(wanted.wallets, wanted.serviceWallets),
+      this.messages.loadNames(wanted.names),
+      this.optOuts.load(wanted.numbers),
+      this.replays.load(wanted.replays),
+      this.reports.load(wanted.reports),
+      this.reports.loadFollowers(wanted.leaders),
     ]);
     if (this.#locks) this.messages.waitNoMore();
     // Receipts that are found by no id are rare, and so are parked ones: only for those the parts of their phones.
@@ -145,13 +127,13 @@ export class PostgresTables implements Tables {
     const followers = messages.filter((row) => row.bulk_version !== null);
     const bulks = followers.map((row) => ({ accountId: row.account_id, bulkId: row.bulk_id }));
     await Promise.all([
-      this.#loadBulks(bulks, []),
+      this.#loadBulks(bulks),
       refunds === true ? this.wallets.load(messages.map((row) => row.account_id)) : null,
       this.reports.loadWaiting(messages.flatMap((row) => (row.intermediate === 1 ? (row.last_report_id ?? []) : []))),
     ]);
   }
 
-  async #loadBulks(names: readonly BulkName[], locked: readonly BulkName[]): Promise<void> {
+  async #loadBulks(names: readonly BulkName[] = [], locked: readonly BulkName[] = []): Promise<void> {
     const found = await Promise.all([
       this.#found.find<BulkRow>(FIND.bulks, names),
       this.#found.find<BulkRow>(FIND.lockedBulks, locked),
@@ -162,7 +144,7 @@ export class PostgresTables implements Tables {
 
 class LoadedReplays implements ReplayTable {
   readonly #found: Found;
-  readonly #rows = new LoadedRows(WRITES.replay);
+  readonly rows = new LoadedRows(WRITES.replay);
   readonly #byName = new Map<string, ReplayRow[]>();
 
   constructor(found: Found) {
@@ -170,11 +152,11 @@ class LoadedReplays implements ReplayTable {
   }
 
   clear(): void {
-    this.#rows.clear();
+    this.rows.clear();
     this.#byName.clear();
   }
 
-  async load(names: readonly ReplayName[]): Promise<void> {
+  async load(names: readonly ReplayName[] = []): Promise<void> {
     for (const row of await this.#found.find<ReplayRow>(FIND.replays, names)) append(this.#byName, replayId(row), row);
   }
 
@@ -187,12 +169,8 @@ class LoadedReplays implements ReplayTable {
   }
 
   insert(row: ReplayRow): void {
-    this.#rows.insert(row);
+    this.rows.insert(row);
     append(this.#byName, replayId(row), row);
-  }
-
-  flush(session: Session): Promise<unknown>[] {
-    return this.#rows.flush(session);
   }
 }
 
@@ -212,7 +190,7 @@ class LoadedOptOuts implements OptOutTable {
     this.#numbers.clear();
   }
 
-  async load(numbers: readonly NumberOnList[]): Promise<void> {
+  async load(numbers: readonly NumberOnList[] = []): Promise<void> {
     for (const { list, number } of await this.#found.find<NumberOnList>(FIND.optOuts, numbers)) {
       this.#lists.add(list);
       this.#numbers.add(rowId(list, number));

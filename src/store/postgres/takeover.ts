@@ -11,17 +11,10 @@
 import { asDatabaseError } from "../../drivers/postgres/faults.ts";
 import { inTransaction, type Session } from "../../drivers/postgres/link.ts";
 import { LookFaults } from "../../drivers/postgres/look-faults.ts";
-import type { PostgresPool } from "../../drivers/postgres/pool.ts";
-import { type Clock, Interval } from "../../runtime/clock.ts";
-import type { Log } from "../../runtime/log.ts";
-import type { Nodes } from "./nodes.ts";
+import { Interval } from "../../runtime/clock.ts";
+import type { LoopParts } from "./nodes.ts";
 
-export interface TakeOverParts {
-  readonly leaseMs: number;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly pool: PostgresPool;
-  readonly nodes: Nodes;
+export interface TakeOverParts extends LoopParts {
   /** Something is free that others may want. */
   readonly onFreed: () => void;
 }

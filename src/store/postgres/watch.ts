@@ -6,27 +6,20 @@
 import type { Session } from "../../drivers/postgres/link.ts";
 import { Listener } from "../../drivers/postgres/listener.ts";
 import { LookFaults } from "../../drivers/postgres/look-faults.ts";
-import type { PostgresPool } from "../../drivers/postgres/pool.ts";
 import type { Role } from "../../node/roles.ts";
-import type { Clock, Timer } from "../../runtime/clock.ts";
-import type { Log } from "../../runtime/log.ts";
+import type { Timer } from "../../runtime/clock.ts";
 import type { SendCall } from "../group.ts";
 import type { Feed, LaneName } from "../port/delivery.ts";
 import type { PartName } from "../port/receipts.ts";
 import type { Unit } from "../unit.ts";
 import { LookStep } from "./look-step.ts";
-import type { Nodes } from "./nodes.ts";
+import type { LoopParts } from "./nodes.ts";
 import type { Partitions } from "./partitions.ts";
 import { FIRST_LANE, type WaitingLane, waitingLanes } from "./waiting-lanes.ts";
 
-export interface WatchParts {
+export interface WatchParts extends LoopParts {
   readonly url: string;
-  readonly leaseMs: number;
-  readonly clock: Clock;
-  readonly log: Log;
   readonly roles: readonly Role[];
-  readonly pool: PostgresPool;
-  readonly nodes: Nodes;
   readonly partitions: Partitions;
   /** Whether this node has a connection to the carrier. */
   readonly serves: (carrierId: string) => boolean;

@@ -35,13 +35,13 @@ export class Workspace {
     const { rules, nodes, partitions, messagePurge, serviceWallets, owned, lanes } = parts;
     this.#rules = rules;
     const session = (): Session => this.#session!;
-    this.tables = new PostgresTables({ session, partitions, serviceWallets, owned });
+    this.tables = new PostgresTables(session, partitions, serviceWallets, owned);
     this.#parts = { ...parts, sql: new PostgresSql(session), tables: this.tables, unit: () => this.#unit };
     this.commands = rules.commandTable(this.#parts, {
       cluster: () => nodes.cluster(session()),
       nodes: async ({ storage }) => ({
         ...(await nodes.facts(session())),
-        storage: storage ? await storageOf(session(), partitions) : null,
+        storage: storage ? await storageOf(session()) : null,
       }),
       shareBinds: async ({ claims }) => {
         const unit = this.#unit;

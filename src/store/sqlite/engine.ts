@@ -21,7 +21,7 @@ import { type CommandTable, type Rules, runCommand, runCommands } from "../comma
 import { type Call, type CallOutcome, type Engine, type GroupResult, runEach } from "../group.ts";
 import { chooseNumber, IdMark, startAfter } from "../id-mark.ts";
 import { LaneAccounts, type LaneBounds } from "../lanes.ts";
-import { COMMAND_MODES, type CommandMode } from "../modes.ts";
+import { COMMAND_MODES, type CommandMode, READS } from "../modes.ts";
 import type { LaneName } from "../port/delivery.ts";
 import { StoreUnavailable } from "../port/errors.ts";
 import { settledRow } from "../settled.ts";
@@ -51,9 +51,8 @@ export interface SqliteOptions extends LogEvents {
   readonly onFault?: (error: unknown) => void;
 }
 
-const READS: ReadonlySet<CommandMode> = new Set(["read", "long read"]);
 /** What is answered while nothing can be written. */
-const ANSWERED_UNKEPT: ReadonlySet<CommandMode> = new Set(["read", "long read", "touch"]);
+const ANSWERED_UNKEPT: ReadonlySet<CommandMode> = new Set([...READS, "touch"]);
 
 export class SqliteEngine implements Engine {
   readonly #db: Db;

@@ -1,17 +1,14 @@
 /** What only SQLite does this way: there is one node, and old messages are deleted row by row. */
-
 import { readdirSync, statSync } from "node:fs";
 import { hostname } from "node:os";
 import { dirname, join } from "node:path";
 import type { Db } from "../../drivers/sqlite/database.ts";
-import { chargePieces } from "../../money/carried-charge.ts";
 import { ROLES } from "../../node/roles.ts";
 import { firstIdAt } from "../../runtime/ids.ts";
 import type { OwnCommands } from "../command-table.ts";
 import { PURGE_START } from "../port/delivery.ts";
 import type { StorageFacts } from "../port/nodes.ts";
-import { isOver, unfetchedBefore } from "../retention.ts";
-import { keepCharge } from "../retired-charge.ts";
+import { chargePieces, isOver, keepCharge, unfetchedBefore } from "../retention.ts";
 import type { SqliteTables } from "./tables.ts";
 
 /** The rows of a page: those behind `after` and before `end`. */

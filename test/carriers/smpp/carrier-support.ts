@@ -73,11 +73,13 @@ export async function carrierAgainstPeer(
   );
   const receipts: Receipt[] = [];
   const messages: IncomingPart[] = [];
-  carrier.onReceipt(async (receipt) => {
-    await keep?.(receipt);
-    receipts.push(receipt);
+  carrier.listen({
+    onReceipt: async (receipt) => {
+      await keep?.(receipt);
+      receipts.push(receipt);
+    },
   });
-  carrier.onIncoming(async (part) => void messages.push(part));
+  carrier.listen({ onIncoming: async (part) => void messages.push(part) });
   await carrier.start();
   t.after(async () => {
     for (const { socket } of peers) socket.destroy();

@@ -122,8 +122,8 @@ async function startCarrier(
     counts,
   });
   const customer: Customer = { carrier, lease, receipts: [], messages: [] };
-  carrier.onReceipt(async (receipt) => void customer.receipts.push(receipt));
-  carrier.onIncoming(async (part) => void customer.messages.push(part));
+  carrier.listen({ onReceipt: async (receipt) => void customer.receipts.push(receipt) });
+  carrier.listen({ onIncoming: async (part) => void customer.messages.push(part) });
   await carrier.start();
   t.after(() => carrier.stop());
   return customer;
@@ -218,7 +218,7 @@ describe("connections", () => {
     const customer = await startCarrier(t, [network]);
     await isUp(customer);
     let changes = 0;
-    customer.carrier.onChange(() => changes++);
+    customer.carrier.listen({ onChange: () => changes++ });
     network.answer = () => null;
     const submission = customer.carrier.submit(onlyPart(customer.carrier));
     await eventually(async () => network.submits.length === 1);
@@ -714,13 +714,13 @@ describe("what the carrier sends", () => {
     const customer = await startCarrier(t, [network], { receiptIds: "hex then decimal" });
     await isUp(customer);
     let safe: () => void = () => undefined;
-    customer.carrier.onReceipt(
-      (receipt) =>
+    customer.carrier.listen({
+      onReceipt: (receipt) =>
         new Promise((resolve) => {
           customer.receipts.push(receipt);
           safe = resolve;
         }),
-    );
+    });
     let acknowledged: number | null = null;
     const delivery = network
       .deliver({
@@ -769,7 +769,7 @@ describe("what the carrier sends", () => {
     const customer = await startCarrier(t, [network], { unmarkedReceipts: true });
     await isUp(customer);
     const listened: [Receipt, IncomingPart | undefined][] = [];
-    customer.carrier.onReceipt(async (receipt, asMessage) => void listened.push([receipt, asMessage]));
+    customer.carrier.listen({ onReceipt: async (receipt, asMessage) => void listened.push([receipt, asMessage]) });
     const text = "id:1001 stat:DELIVRD err:000";
     await network.deliver({ sourceAddr: "+41790000001", destinationAddr: "80808", shortMessage: Buffer.from(text) });
     const [receipt, asMessage] = listened[0]!;

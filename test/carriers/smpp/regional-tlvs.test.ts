@@ -118,8 +118,8 @@ async function overSocket(t: TestContext, profile: Partial<SmppProfile>) {
   const { port } = server.address() as AddressInfo;
   const parts = { clock: systemClock, random: seededRandom(1), log: silentLog, lease: Lease.endless() };
   const carrier = new SmppCarrier({ ...PROFILE, ...profile, hosts: [`127.0.0.1:${port}`] }, parts);
-  carrier.onReceipt(async () => {});
-  carrier.onIncoming(async () => {});
+  carrier.listen({ onReceipt: async () => {} });
+  carrier.listen({ onIncoming: async () => {} });
   await carrier.start();
   t.after(() => carrier.stop());
   await eventually(async () => carrier.isUp());

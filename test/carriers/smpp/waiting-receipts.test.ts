@@ -19,7 +19,9 @@ const receipt = (sequence: number): PduDraft<"deliver_sm"> => ({
 test("a receipt may wait once its connection has sent more of them without an answer, and not before", async (t) => {
   const { carrier, peer } = await carrierAgainstPeer(t);
   const waiting: { readonly mayWait: boolean | undefined; readonly safe: () => void }[] = [];
-  carrier.onReceipt((_receipt, _asMessage, _raw, mayWait) => new Promise((safe) => waiting.push({ mayWait, safe })));
+  carrier.listen({
+    onReceipt: (_receipt, _asMessage, _raw, mayWait) => new Promise((safe) => waiting.push({ mayWait, safe })),
+  });
   /** Sends so many at once, and says of each whether it may wait. All are acknowledged then. */
   const send = async (...sequences: number[]): Promise<(boolean | undefined)[]> => {
     peer.send(...sequences.map(receipt));
