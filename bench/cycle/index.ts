@@ -125,15 +125,17 @@ interface Line {
 function linesOf(
   rigs: readonly Rig[],
   candidates: readonly Candidate[],
-  { modes, connections, rate }: Options,
+  { modes, connections, peerConnections, peer, rate }: Options,
 ): Line[] {
+  const numbers = [...new Set([...connections, ...(peer === null ? [] : peerConnections)])];
   return modes.flatMap((mode) =>
-    connections.flatMap((number) =>
-      rigs.map((rig, index) => {
+    numbers.flatMap((number) =>
+      rigs.flatMap((rig, index) => {
         const { role } = candidates[index]!;
+        if (!(role === "peer" ? peerConnections : connections).includes(number)) return [];
         const load = [
           ...(modes.length > 1 ? [mode] : []),
-          ...(connections.length > 1 ? [`${number} ${number === 1 ? "connection" : "connections"}`] : []),
+          ...(numbers.length > 1 ? [`${number} ${number === 1 ? "connection" : "connections"}`] : []),
         ].join(", ");
         const name = [rig.subject.name, ...(load === "" ? [] : [load])].join(", ");
         const service = rig.subject.name;

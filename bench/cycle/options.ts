@@ -92,6 +92,10 @@ const OPTIONS = {
     means: "the same on the service of another checkout, with its own node_modules, in turn",
   },
   peer: { value: "kannel", means: "the same job on Kannel, in turn" },
+  "peer-connections": {
+    value: "64,128",
+    means: "HTTP connections to the peer (as --connections): a service may be fastest with other numbers of them",
+  },
   "peer-store": {
     value: "memory|spool",
     means: "where Kannel keeps its messages (memory); memory,spool measures both",
@@ -160,6 +164,7 @@ export interface Options {
   /** The other checkout's directory. */
   readonly against: string | null;
   readonly peer: (typeof PEERS)[number] | null;
+  readonly peerConnections: readonly number[];
   readonly peerStores: readonly PeerStore[];
   readonly json: boolean;
 }
@@ -192,12 +197,12 @@ export function readOptions(args: readonly string[]): Options | "help" {
   };
   const number = <Otherwise>(name: OptionName, otherwise: Otherwise, most: number, least = 1): number | Otherwise =>
     values[name] === undefined ? otherwise : checked(name, String(values[name]), least, most);
-  const listOf = <Item>(name: OptionName, otherwise: Item, item: (text: string) => Item): Item[] =>
-    values[name] === undefined ? [otherwise] : String(values[name]).split(",").map(item);
-  const numbers = (name: OptionName, otherwise: number, most: number): number[] =>
+  const listOf = <Item>(name: OptionName, otherwise: readonly Item[], item: (text: string) => Item): readonly Item[] =>
+    values[name] === undefined ? otherwise : String(values[name]).split(",").map(item);
+  const numbers = (name: OptionName, otherwise: readonly number[], most: number): readonly number[] =>
     listOf(name, otherwise, (text) => checked(name, text, 1, most));
-  const wordsOf = <Word extends string>(name: OptionName, words: readonly Word[], otherwise: Word): Word[] =>
-    listOf(name, otherwise, (text) => {
+  const wordsOf = <Word extends string>(name: OptionName, words: readonly Word[], otherwise: Word): readonly Word[] =>
+    listOf(name, [otherwise], (text) => {
       const found = words.find((candidate) => candidate === text);
       if (found === undefined) throw new OptionFault(`--${name} must be one of ${words.join(", ")}`);
       return found;
@@ -210,7 +215,7 @@ export function readOptions(args: readonly string[]): Options | "help" {
   const text = (name: OptionName): string | null => (values[name] as string | undefined) ?? null;
 
   const modes = wordsOf("mode", Object.keys(MODES) as ModeName[], "one");
-  const nodes = numbers("nodes", 1, 16);
+  const nodes = numbers("nodes", [1], 16);
   const url = text("url");
   const stores = wordsOf("store", STORES, url === null ? "sqlite" : "postgres");
   const waiting = number("waiting", 0, 10_000_000);
@@ -220,6 +225,7 @@ export function readOptions(args: readonly string[]): Options | "help" {
   const countOtherwise =
     waiting > 0 ? 1_000 : Math.min(ROUND_MESSAGES, rate === null ? Infinity : rate * least * ROUND_SECONDS);
   const count = number("count", countOtherwise, 10_000_000);
+  const connections = numbers("connections", [64], 5_000);
   const share = values.share === undefined ? (soakMinutes === null ? null : 0.7) : Number(values.share);
   if (share !== null && !(share > 0 && share <= 1)) throw new OptionFault("--share must be above 0 and at most 1");
   const options: Options = {
@@ -228,7 +234,7 @@ export function readOptions(args: readonly string[]): Options | "help" {
     nodes,
     modes,
     until: word("until", UNTIL, "report"),
-    connections: numbers("connections", 64, 5_000),
+    connections,
     count,
     repeat: number("repeat", 5, 1_000),
     warmUp: number("warm-up", rate === null || waiting > 0 ? count : ROUND_MESSAGES, 10_000_000),
@@ -238,7 +244,7 @@ export function readOptions(args: readonly string[]): Options | "help" {
     stored: number("stored", 0, 100_000_000),
     waiting,
     soakMinutes,
-    carriers: wordsOf("carrier", CARRIERS, "smpp").flatMap((carrier) =>
+    carriers: wordsOf("carrier", CARRIERS, "smpp").flatMap((carrier): readonly CarrierName[] =>
       carrier === "smpp" ? [carrier] : wordsOf("preset", PRESETS, "heliograph"),
     ),
     window: number("window", null, 10_000),
@@ -252,6 +258,7 @@ export function readOptions(args: readonly string[]): Options | "help" {
     profileDirectory: text("profile-dir"),
     against: text("against"),
     peer: values.peer === undefined ? null : word("peer", PEERS, "kannel"),
+    peerConnections: numbers("peer-connections", connections, 5_000),
     peerStores: wordsOf("peer-store", PEER_STORES, "memory"),
     json: values.json === true,
   };

@@ -100,7 +100,9 @@ function pairsOf<Result extends Compared>(results: readonly Result[], { stored, 
   const having = (role: Role): Result[] => results.filter((result) => result.role === role);
   const own = having("own");
   const against = having("against");
-  const first = own[0]!;
+  const first = own[0];
+  // So many connections has only the peer.
+  if (first === undefined) return [];
   const pairs: (readonly [Result, Result])[] =
     stored + waiting > 0
       ? own.flatMap((one, index) => (index % 2 === 0 ? [[one, own[index + 1]!] as const] : []))
@@ -139,8 +141,9 @@ export function ratios(results: readonly Compared[], options: Options): Comparis
   return [...sameLoad(results, options), ...(hasBest(options) ? bestPairs(results) : [])];
 }
 
-function hasBest({ connections, rate, share, stored, waiting }: Options): boolean {
-  return connections.length > 1 && rate === null && share === null && stored + waiting === 0;
+function hasBest({ connections, peerConnections, rate, share, stored, waiting }: Options): boolean {
+  const severalNumbers = new Set([...connections, ...peerConnections]).size > 1;
+  return severalNumbers && rate === null && share === null && stored + waiting === 0;
 }
 
 function sameLoad(results: readonly Compared[], options: Options): Comparison[] {

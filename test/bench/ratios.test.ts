@@ -180,3 +180,16 @@ test("with several numbers of connections the service at its best is also compar
   );
   assert.deepEqual(ratioOf(found[2]!.rounds, "messages a second"), { median: 4.5, least: 4, most: 5 });
 });
+
+test("the peer may be measured with other numbers of connections than the service", () => {
+  const results = [
+    measured("Kannel, 64", [1, 1], { ...KANNEL, load: "64", service: "Kannel" }),
+    measured("Heliograph, 512", [8, 10], { load: "512", service: "Heliograph" }),
+  ];
+  const found = ratios(results, options("--connections", "512", "--peer", "kannel", "--peer-connections", "64"));
+  assert.deepEqual(
+    found.map(({ of, to }) => [of, to]),
+    [["Of each the fastest: Heliograph, 512", "Kannel, 64"]],
+  );
+  assert.equal(ratioOf(found[0]!.rounds, "messages a second")?.median, 9);
+});
