@@ -82,30 +82,17 @@ export class Delivery {
     this.network = parts.sandbox ? new SimulatedNetwork() : null;
     this.#catalogue = new Catalogue(store, log, parts.mark);
     const roles = rolesOf(settings);
-    this.#trace = new TraceRecorder({
-      clock,
-      log,
-      level: traceLevelOf(settings),
-      write: (notes) => store.keepTrace({ notes }),
-    });
-    this.#maintenance = new Maintenance({
-      store,
-      clock,
-      log,
-      mark: parts.mark ?? null,
-      settings: maintenanceSettings(settings),
-    });
+    const level = traceLevelOf(settings);
+    this.#trace = new TraceRecorder({ clock, log, level, write: (notes) => store.keepTrace({ notes }) });
+    this.#maintenance = new Maintenance({ ...parts, settings: maintenanceSettings(settings) });
     this.#dispatching = roles.includes("dispatch") ? this.#makeDispatching() : null;
     this.#push = roles.includes("reports") ? this.#makePush() : null;
   }
 
   #makeDispatching() {
-    const { store, clock, random, log, settings, lease } = this.#parts;
+    const { store, clock, random, log, settings } = this.#parts;
     const dispatcher = new Dispatcher({
-      store,
-      clock,
-      log,
-      lease,
+      ...this.#parts,
       route: ({ from, to }, usable) => {
         const { current } = this.#catalogue;
         const canWrite = senderFilter(from);
@@ -118,29 +105,18 @@ export class Delivery {
       trace: this.#trace,
     });
     const binds = new Binds({ store, clock, log, dispatcher, isAlone: this.#parts.mark != null });
-    const notes = new CarrierNotes({
-      store,
-      clock: realOf(clock),
-      log,
-      dispatcher,
-      node: `${hostname()} ${process.pid}`,
-    });
+    const node = `${hostname()} ${process.pid}`;
+    const notes = new CarrierNotes({ store, clock: realOf(clock), log, dispatcher, node });
     return { dispatcher, binds, notes, parked: new ParkedReceipts({ store, clock, log }) };
   }
 
   #makePush(): Push {
-    const { store, clock, random, log, settings, sandbox, lease, mark, live } = this.#parts;
+    const { clock, settings, sandbox } = this.#parts;
     const rules = pushRules(settings.reports, sandbox);
     return new Push({
-      store,
-      clock,
+      ...this.#parts,
       realClock: realOf(clock),
-      random,
-      log,
-      lease,
-      ...(mark == null ? {} : { mark }),
       trace: this.#trace,
-      ...(live === undefined ? {} : { live }),
       policy: rules.policy,
       settings: { ...rules.settings, stopMs: REPORT_STOP_MS },
     });
@@ -182,22 +158,12 @@ export class Delivery {
   }
 
   #carrier(profile: CarrierProfile): Carrier {
-    const { clock, random, log, lease } = this.#parts;
+    const { clock, random, settings } = this.#parts;
+    const parts = { ...this.#parts, clock: outsideOf(clock) };
     if (profile.kind === "smpp")
-      return new SmppCarrier(profile, {
-        clock: outsideOf(clock),
-        random,
-        log,
-        lease,
-        counts: this.#smppCounts,
-        sentLogs: this.#sentLogs,
-      });
+      return new SmppCarrier(profile, { ...parts, counts: this.#smppCounts, sentLogs: this.#sentLogs });
     if (profile.kind === "http")
-      return new HttpCarrier(profile, {
-        clock: outsideOf(clock),
-        log,
-        callbacks: callbackUrls(profile, this.#parts.settings.server.publicUrl),
-      });
+      return new HttpCarrier(profile, { ...parts, callbacks: callbackUrls(profile, settings.server.publicUrl) });
     // So that a carrier of a kind that is new here does not compile, and is not simulated by mistake.
     const simulated: Extract<CarrierProfile, { readonly kind: "simulator" }> = profile;
     const simulator = new SimulatedCarrier(simulated, clock, random, this.network);

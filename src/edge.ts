@@ -116,7 +116,7 @@ export class Edge {
 
   /** Starts to listen and returns the URL. */
   async start(): Promise<string> {
-    const { store, clock, log, settings, ids, phases = new Phases(log) } = this.#parts;
+    const { store, clock, log, settings, phases = new Phases(log) } = this.#parts;
     this.#certificate = await Certificate.read(settings);
     const credentials = new Credentials(store, clock);
     const apiKeys = new ApiKeys(store, clock);
@@ -131,10 +131,8 @@ export class Edge {
     phases.done("catalogue read");
     const limiter = new LogLimiter(clock, LOGIN_LINES_A_MINUTE);
     const intake = new Intake({
-      store,
+      ...this.#parts,
       catalogue: this.#catalogue,
-      clock,
-      ids,
       random: systemRandom,
       limits: settings.limits,
       linkDomains: () => this.#linkDomains,

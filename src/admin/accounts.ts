@@ -1,4 +1,5 @@
 /** Accounts: made, changed, suspended and retired, by an operator or by the reseller whose clients they are. */
+import { given } from "../runtime/given.ts";
 import { Networks, parseNetwork } from "../runtime/networks.ts";
 import { publicId, webhookSecret } from "../runtime/random.ts";
 import { ACCOUNT_KEY_SAYS, isAccountKey, isUsername, MAX_RESELLER_KEY } from "../store/names.ts";
@@ -212,16 +213,8 @@ export async function changeAccount(
   if (ratePlan !== undefined) await checkedPlan(parts, manager, ratePlan, currency);
   if (suspended === true) checkNotSelf(manager, key);
   if (allowedAddresses !== null) checkStillHere(manager, key, allowedAddresses);
-  return changed(
-    parts,
-    manager,
-    { key, version },
-    {
-      ...settings,
-      ...(ratePlan === undefined ? {} : { ratePlanId: ratePlan }),
-      ...(suspended === undefined ? {} : { suspended }),
-    },
-  );
+  const change = { ...settings, ...given({ ratePlanId: ratePlan, suspended }) };
+  return changed(parts, manager, { key, version }, change);
 }
 
 /** For good: nobody can use it any more, and what it did stays on record. If it has money, `order` says where that goes. */

@@ -1,7 +1,8 @@
 /** How the nodes stand with the carriers, and the order to try a carrier's connections at once. */
 import { type CarrierState, STATE_NOTE_MS } from "../carriers/state.ts";
 import type { Store } from "../store/port/store.ts";
-import { refuseUnknown, type SignedBy } from "./catalogue.ts";
+import { refuseUnknown } from "./catalogue.ts";
+import type { SignedBy } from "./manager.ts";
 
 /** A carrier as a node sees it. */
 export interface NodeCarrierState extends CarrierState {

@@ -4,8 +4,9 @@ import { examineCatalogueFile, type ItemFields, writeCatalogueFile } from "../ca
 import type { CatalogueItem } from "../store/port/catalogue.ts";
 import { CARRIER_SECRETS } from "../store/port/secrets.ts";
 import type { Store } from "../store/port/store.ts";
-import { lostPlans, refuseLostPlans, type SignedBy } from "./catalogue.ts";
+import { lostPlans, refuseLostPlans } from "./catalogue.ts";
 import { fieldsOf, type ItemName, KEEP, shownFields } from "./items.ts";
+import type { SignedBy } from "./manager.ts";
 import { conflict } from "./refusal.ts";
 
 /** What putting a file in force does to the catalogue that was in force when it was made. */

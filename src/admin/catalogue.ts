@@ -7,12 +7,12 @@ import { CatalogueFault } from "../catalogue/faults.ts";
 import { carriersOf, type ItemFields, type RatePlan, type Route, readItem } from "../catalogue/file.ts";
 import type { IncomingNumber } from "../catalogue/numbers.ts";
 import { didYouMean } from "../runtime/near.ts";
-import type { Actor } from "../store/port/accounts.ts";
 import type { CatalogueItem } from "../store/port/catalogue.ts";
 import { CARRIER_SECRETS } from "../store/port/secrets.ts";
 import type { Store } from "../store/port/store.ts";
 import { allAccounts } from "./all-accounts.ts";
 import { fieldsOf, type ItemKind, type ItemName, nameOf } from "./items.ts";
+import type { SignedBy } from "./manager.ts";
 import { conflict, invalid, outdated, unknown } from "./refusal.ts";
 
 /** Those of one kind, in the order of their ids. */
@@ -37,12 +37,6 @@ export async function itemNamed(store: Pick<Store, "catalogue">, name: ItemName)
 
 export function refuseUnknown(name: ItemName): never {
   throw unknown(`there is no ${nameOf(name)}`);
-}
-
-/** Who makes a change, and when, for the audit. */
-export interface SignedBy {
-  readonly by: Actor;
-  readonly atMs: number;
 }
 
 export interface ItemChange extends ItemName, SignedBy {

@@ -5,12 +5,15 @@ import type { Account, Actor, ManagedAccount, Tenant } from "../store/port/accou
 import type { Store } from "../store/port/store.ts";
 import { conflict, invalid, type Refused, unknownAccount } from "./refusal.ts";
 
-export interface Manager {
-  /** The account that calls; null for the command line. */
-  readonly account: Account | null;
-  /** For the audit. */
+/** Who makes a change, and when, for the audit. */
+export interface SignedBy {
   readonly by: Actor;
   readonly atMs: number;
+}
+
+export interface Manager extends SignedBy {
+  /** The account that calls; null for the command line. */
+  readonly account: Account | null;
 }
 
 export type AccountReader = Pick<Store, "account">;
@@ -25,7 +28,7 @@ export function tenantOf({ account }: Pick<Manager, "account">): Tenant {
 }
 
 /** What the store wants to know of whoever makes a change. */
-export function signed({ by, atMs }: Manager): Pick<Manager, "by" | "atMs"> {
+export function signed({ by, atMs }: Manager): SignedBy {
   return { by, atMs };
 }
 

@@ -6,9 +6,6 @@ import { invalid, unknownAccount } from "./refusal.ts";
 
 type OptOutStore = Pick<Store, "account" | "optOuts" | "optOut" | "optIn">;
 
-/** Whose list it is; null for the service's own. */
-export type ListOwner = string | null;
-
 export interface OptOutPage {
   readonly after: string;
   /** How the numbers begin. */
@@ -16,10 +13,11 @@ export interface OptOutPage {
   readonly limit: number;
 }
 
+/** `accountKey` says whose list it is; null for the service's own. */
 export async function optOuts(
   store: OptOutStore,
   manager: Manager,
-  accountKey: ListOwner,
+  accountKey: string | null,
   page: OptOutPage,
 ): Promise<{ readonly number: string; readonly atMs: number }[]> {
   if (accountKey !== null) await managedAccount(store, manager, accountKey);
@@ -32,7 +30,7 @@ export async function optOuts(
 export async function setOptOut(
   store: OptOutStore,
   manager: Manager,
-  accountKey: ListOwner,
+  accountKey: string | null,
   { number: written, listed }: { readonly number: string; readonly listed: boolean },
 ): Promise<string> {
   const number = plainPhone(written);

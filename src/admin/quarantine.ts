@@ -2,16 +2,14 @@
  * What the store refused and kept aside, when somebody has looked at it. A message whose outcome is among it is held: nobody knows whether its phone has
  * it. To retry is to hand it over again; to drop is to end it, with its charge.
  */
-import type { Actor } from "../store/port/accounts.ts";
 import type { Quarantined } from "../store/port/quarantine.ts";
 import type { Store } from "../store/port/store.ts";
+import type { SignedBy } from "./manager.ts";
 
 export type QuarantineStore = Pick<Store, "quarantined" | "discard">;
 
-export interface Decision {
+export interface Decision extends SignedBy {
   readonly ids: readonly number[];
-  readonly by: Actor;
-  readonly atMs: number;
 }
 
 /** As many as there can be, and those that hold messages. */

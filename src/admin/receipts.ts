@@ -1,6 +1,6 @@
 /** Receipts that match no message are deleted when somebody has looked at them, or does not want to: by their ids, their carrier or their age. */
-import type { Actor } from "../store/port/accounts.ts";
 import type { CommandInput, Store } from "../store/port/store.ts";
+import type { SignedBy } from "./manager.ts";
 
 type ReceiptStore = Pick<Store, "parkedReceipts" | "discard">;
 
@@ -9,12 +9,10 @@ const PAGE = 1_000;
 /** Of these so many in one call: whoever has more calls again. */
 const MAX_PAGES = 10;
 
-export interface Clearing {
+export interface Clearing extends SignedBy {
   /** Which ones; null for all that the filter means. */
   readonly ids: readonly string[] | null;
   readonly filter: Omit<CommandInput<"parkedReceipts">, "limit">;
-  readonly by: Actor;
-  readonly atMs: number;
 }
 
 /** `more` says that there are more of them. */

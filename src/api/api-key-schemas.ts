@@ -1,7 +1,7 @@
 /** API keys as they are asked for and shown. What a key may be is decided in admin/. */
 import { MAX_NETWORK_LENGTH } from "../admin/account-settings.ts";
 import { type CreatedApiKey, MAX_KEY_NAME, MAX_KEY_NETWORKS, MAX_KEY_SCOPES } from "../admin/api-keys.ts";
-import { type Static, Type } from "../runtime/type.ts";
+import { Type } from "../runtime/type.ts";
 import { formatDateTime } from "../schedule/date-time.ts";
 import { SCOPES } from "../store/port/accounts.ts";
 import type { ApiKey } from "../store/port/credentials.ts";
@@ -64,19 +64,15 @@ export const NewApiKeyAnswer = Type.Object(
 
 const momentOrNull = (atMs: number | null): string | null => (atMs === null ? null : formatDateTime(atMs));
 
-export function keyAnswer(key: Omit<ApiKey, "accountKey">): Static<typeof ApiKeyAnswer> {
-  const { id, name, scopes, expiresAtMs, allowedAddresses, createdAtMs, usedAtMs } = key;
+export function keyAnswer(key: Omit<ApiKey, "accountKey">) {
   return {
-    id,
-    name,
-    scopes: scopes === null ? null : [...scopes],
-    expiresAt: momentOrNull(expiresAtMs),
-    allowedAddresses: allowedAddresses === null ? null : [...allowedAddresses],
-    createdAt: formatDateTime(createdAtMs),
-    usedAt: momentOrNull(usedAtMs),
+    ...key,
+    expiresAt: momentOrNull(key.expiresAtMs),
+    createdAt: formatDateTime(key.createdAtMs),
+    usedAt: momentOrNull(key.usedAtMs),
   };
 }
 
-export function newKeyAnswer({ key, ...made }: CreatedApiKey): Static<typeof NewApiKeyAnswer> {
+export function newKeyAnswer({ key, ...made }: CreatedApiKey) {
   return { ...keyAnswer(made), key };
 }

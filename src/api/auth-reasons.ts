@@ -19,17 +19,14 @@ const ANY = "Basic, App, IBSSO or Bearer";
 const NOTHING = `The Authorization header is missing: it is ${ANY}, a space, and the credentials.`;
 const UNKNOWN_SCHEME = `The Authorization header cannot be read: it must be ${ANY}, a space, and the credentials.`;
 const UNREADABLE_BASIC = "The Authorization header cannot be read: behind Basic stands username:password in base64.";
-const TOKEN_ONLY = "This takes the token of a session only: log in, and send Authorization: IBSSO and the token.";
+/** Of a caller that brings no token where nothing else counts. */
+export const TOKEN_ONLY =
+  "This takes the token of a session only: log in, and send Authorization: IBSSO and the token.";
 
 /** Of a header in which nobody is named in a way that is known. */
 export function unreadable(header: string | undefined): ApiError {
   if (header === undefined || header.trim() === "") return unauthorized(NOTHING);
   return unauthorized(/^ *basic(?: |$)/i.test(header) ? UNREADABLE_BASIC : UNKNOWN_SCHEME);
-}
-
-/** Of a caller that brings no token where nothing else counts. */
-export function withoutToken(): ApiError {
-  return unauthorized(TOKEN_ONLY);
 }
 
 export function unauthorized(description: string): ApiError {

@@ -9,6 +9,7 @@ import type { Credentials } from "../auth/credentials.ts";
 import { type Asker, isTooLong, TooManyLogins } from "../auth/passwords.ts";
 import type { Sessions } from "../auth/sessions.ts";
 import { boundedCache } from "../runtime/cache.ts";
+import { onceEach } from "../runtime/lazy.ts";
 import { Networks, networkOf, plainAddress, storedNetwork } from "../runtime/networks.ts";
 import type { FactorPolicy, Settings } from "../settings/settings.ts";
 import { factorPolicyOf } from "../settings/words.ts";
@@ -17,12 +18,12 @@ import {
   EXPIRED_KEY,
   NOT_ENOUGH,
   suspended,
+  TOKEN_ONLY,
   unauthorized,
   unreadable,
   WRONG_KEY,
   WRONG_PASSWORD,
   WRONG_TOKEN,
-  withoutToken,
 } from "./auth-reasons.ts";
 import { ApiError, tooMany } from "./errors.ts";
 import { wrongAccount } from "./wrong-account.ts";
@@ -258,7 +259,7 @@ export interface KannelLogin extends Partial<NamedPassword> {
 async function authenticateSession(parts: AuthParts, { header, address }: RequestCaller): Promise<Account> {
   const token = readToken(header);
   if (token !== null) return checkToken(parts, token, address);
-  throw header === undefined ? unreadable(header) : withoutToken();
+  throw header === undefined ? unreadable(header) : unauthorized(TOKEN_ONLY);
 }
 
 /** For reseller operations: a session token, of an account that is a reseller. */
@@ -378,16 +379,16 @@ export function passwordOfReseller(): ApiError {
 
 /** Lists of networks that were looked at lately, by their text: to read one takes longer than to look an address up. */
 const NETWORKS_KEPT = 1_000;
-const readNetworks = boundedCache<string, Networks>(NETWORKS_KEPT);
-
-function networksOf(list: readonly string[]): Networks {
-  const text = list.join();
-  const known = readNetworks.get(text);
-  if (known !== undefined) return known;
-  const networks = new Networks(list.map(storedNetwork).filter((network) => network !== null));
-  readNetworks.set(text, networks);
-  return networks;
-}
+const networksIn = onceEach(
+  boundedCache<string, Networks>(NETWORKS_KEPT),
+  (list) =>
+    new Networks(
+      list
+        .split(",")
+        .map(storedNetwork)
+        .filter((network) => network !== null),
+    ),
+);
 
 /** An account, and an API key of it, may be for use from some networks only. */
 export function checkAddress({ allowedAddresses, apiKey }: Account, address: string): void {
@@ -396,6 +397,6 @@ export function checkAddress({ allowedAddresses, apiKey }: Account, address: str
 }
 
 function checkAmong(allowedAddresses: readonly string[] | null, address: string, what: string): void {
-  if (allowedAddresses === null || networksOf(allowedAddresses).has(address)) return;
+  if (allowedAddresses === null || networksIn(allowedAddresses.join()).has(address)) return;
   throw new ApiError("forbidden", `The ${what} may not be used from ${plainAddress(address) ?? "this address"}.`);
 }

@@ -78,7 +78,7 @@ export class Bodies {
         // The declared length is the client's word; what is taken at once is at most twice what has come.
         const grown = Math.max(needed, Math.min(declared || limit, Math.max(FIRST_OCTETS, kept.length * 2)));
         if (!share.grow(grown)) {
-          finish(noRoom());
+          finish(unavailable("Too many large bodies are being read."));
           return;
         }
         const larger = Buffer.allocUnsafe(grown);
@@ -115,8 +115,4 @@ const ignore = (): void => undefined;
 
 function tooLarge(limit: number): ApiError {
   return new ApiError("requestTooLarge", `The body is larger than the ${limit} octets that are taken here.`);
-}
-
-function noRoom(): ApiError {
-  return unavailable("Too many large bodies are being read.");
 }

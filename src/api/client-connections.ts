@@ -13,6 +13,7 @@
 import type { Socket } from "node:net";
 import { TLSSocket } from "node:tls";
 import type { Clock, Timer } from "../runtime/clock.ts";
+import { onceEach } from "../runtime/lazy.ts";
 import { counter, gauge, type Metric } from "../runtime/metrics.ts";
 import { siteOf } from "../runtime/networks.ts";
 import { ClientConnection, isLate, peerOf, RANKS, Site, SLOW_MS, type Who } from "./client-connection.ts";
@@ -57,6 +58,7 @@ export class ClientConnections {
   readonly #clock: Clock;
   readonly #all = new Set<ClientConnection>();
   readonly #sites = new Map<string, Site>();
+  readonly #siteNamed = onceEach(this.#sites, (name) => new Site(name));
   readonly #bySocket = new WeakMap<Socket, ClientConnection>();
   /** By the other side's address and port: with TLS one socket lies upon another, and both have the same. */
   readonly #byPeer = new Map<string, ClientConnection>();
@@ -165,12 +167,7 @@ export class ClientConnections {
 
   /** Whose request it is, by its address, which may be other than its connection's where proxies are trusted. */
   siteAt(address: string): Site {
-    const name = siteOf(address);
-    const known = this.#sites.get(name);
-    if (known !== undefined) return known;
-    const site = new Site(name);
-    this.#sites.set(name, site);
-    return site;
+    return this.#siteNamed(siteOf(address));
   }
 
   /** Forgets an address that has nothing here. */

@@ -1,19 +1,18 @@
 /** The bodies of errors, as the description names them; error-forms.ts says which paths have which. */
-import { type TSchema, Type } from "../runtime/type.ts";
-import { OptionalText } from "./shapes.ts";
+import { Type } from "../runtime/type.ts";
+import { OptionalText, orNull } from "./shapes.ts";
 
-const nullable = (schema: TSchema) => Type.Union([schema, Type.Null()]);
 export const ErrorResponse = Type.Object(
   {
     requestError: Type.Object({
-      clientCorrelator: nullable(Type.String()),
+      clientCorrelator: orNull(Type.String()),
       serviceException: Type.Object({
         messageId: Type.String(),
         text: Type.String(),
-        variables: nullable(Type.Array(Type.String())),
-        additionalDescription: nullable(Type.String()),
+        variables: orNull(Type.Array(Type.String())),
+        additionalDescription: orNull(Type.String()),
       }),
-      variables: nullable(Type.Array(Type.String())),
+      variables: orNull(Type.Array(Type.String())),
     }),
     current: Type.Optional(
       Type.Unsafe<object>({

@@ -36,18 +36,15 @@ export function incomingFetcher(api: Api, { store, clock, log }: ApiParts): Fetc
 export function inboxOperations(api: Api, fetchIncoming: FetchIncoming): void {
   api.get(
     "/sms/1/inbox/reports",
-    {
-      ...operation({
-        ...TRACKING,
-        tag: "Receiving",
-        id: "fetchInbox",
-        summary: "Fetch messages from phones that were not fetched before",
-        query: Type.Object({ ...LimitQuery.properties, ...platform }),
-        answer: InboxResponse,
-      }),
-      // A HEAD would fetch the messages and show them to nobody.
-      exposeHeadRoute: false,
-    },
+    operation({
+      ...TRACKING,
+      withoutHead: true,
+      tag: "Receiving",
+      id: "fetchInbox",
+      summary: "Fetch messages from phones that were not fetched before",
+      query: Type.Object({ ...LimitQuery.properties, ...platform }),
+      answer: InboxResponse,
+    }),
     async (request, reply) => {
       const limit = readLimit(request.query);
       // No message from a phone has such ids: nothing matches, and nothing is handed out.

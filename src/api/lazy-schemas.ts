@@ -8,7 +8,7 @@
 import { createRequire } from "node:module";
 import { setImmediate } from "node:timers/promises";
 import type { FastifySchemaControllerOptions, FastifyValidationResult } from "fastify/types/schema.js";
-import { once } from "../runtime/lazy.ts";
+import { once, perKey } from "../runtime/lazy.ts";
 
 type Factory = NonNullable<FastifySchemaControllerOptions["compilersFactory"]>;
 type Serializer = (value: unknown) => string;
@@ -53,13 +53,7 @@ function lazySerializer(make: () => Serializer): Lazy<Serializer> {
 }
 
 /** By compiler and schema, for all servers of this process: they all have the same options, and a test has many. */
-const compiled = new Map<string, WeakMap<object, Lazy<unknown>>>();
-
-function compiledBy<Code>(compiler: string): WeakMap<object, Lazy<Code>> {
-  const known = compiled.get(compiler) ?? new WeakMap<object, Lazy<unknown>>();
-  compiled.set(compiler, known);
-  return known as WeakMap<object, Lazy<Code>>;
-}
+const compiledBy = perKey((_compiler: string) => new WeakMap<object, Lazy<unknown>>());
 
 export class LazySchemas {
   /** By the path of an operation: what compiles its schemas. */
@@ -76,7 +70,7 @@ export class LazySchemas {
   #lazily<Code>(compiler: string, lazy: (make: () => Code) => Lazy<Code>): Build<Code> {
     return (external, options) => {
       const compile = once(() => (fastifyRequire(compiler) as () => Build<Code>)()(external, options));
-      const known = compiledBy<Code>(compiler);
+      const known = compiledBy(compiler) as WeakMap<object, Lazy<Code>>;
       return (route) => {
         const { schema, url, method = "", httpPart, httpStatus = "" } = route;
         const code = known.get(schema) ?? lazy(() => compile()(route));

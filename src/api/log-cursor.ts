@@ -11,7 +11,7 @@ import { timeOfId } from "../runtime/ids.ts";
 import type { Store } from "../store/port/store.ts";
 import type { LoggedMessage, LogPosition, LogQuery } from "../store/port/tracking.ts";
 import { badField } from "./errors.ts";
-import { readText, readWord } from "./query.ts";
+import { readFlag, readText } from "./query.ts";
 
 export interface LogCursor {
   /** When the first page was asked for: what came later is not shown. */
@@ -25,7 +25,7 @@ const MAX_CURSOR = 200;
 
 /** Null for whoever wants no cursor. */
 export function readCursor(fields: Readonly<Record<string, unknown>>, nowMs: number): LogCursor | null {
-  const isWanted = readWord(fields, "useCursor", ["true", "false"]) === "true";
+  const isWanted = readFlag(fields, "useCursor") === true;
   const text = readText(fields, "cursor");
   if (!isWanted && text !== null) throw badField("cursor", "is taken only with useCursor=true");
   if (!isWanted) return null;

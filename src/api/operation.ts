@@ -99,6 +99,8 @@ export interface OperationOptions<Schema> {
   readonly answer?: TSchema;
   /** It makes something: the answer has the status 201. */
   readonly makes?: boolean;
+  /** A HEAD would do it, or read all of it, and show it to nobody. */
+  readonly withoutHead?: boolean;
   /** The body of its errors (error-forms.ts), unless it is the contract's. */
   readonly errors?: TSchema;
 }
@@ -121,10 +123,12 @@ const SECURITY: Readonly<Record<Auth, Record<string, string[]>[]>> = {
 export const SENDING = { auth: "account", scope: "send" } as const;
 export const TRACKING = { auth: "account", scope: "track" } as const;
 
-/** Of an operation without an answer. */
-function saysNothing(_: FastifyRequest, reply: FastifyReply, done: () => void): void {
-  reply.code(204);
-  done();
+/** Before an operation whose good answers have another status than 200. */
+function answersWith(status: number) {
+  return (_: FastifyRequest, reply: FastifyReply, done: () => void): void => {
+    reply.code(status);
+    done();
+  };
 }
 
 /** The options of a route, for the router, the validator and the page at /docs alike. */
@@ -132,13 +136,14 @@ export function operation<const Schema extends { body?: TSchema; querystring?: T
   options: OperationOptions<Schema>,
 ) {
   const { id, tag, summary, auth, scope, form = false, csv = false, takes, query, schema, answer } = options;
-  const { errors = ErrorResponse, makes, alsoTakes = [] } = options;
+  const { errors = ErrorResponse, makes = false, alsoTakes = [], withoutHead = false } = options;
   const { bodyOctets = SMALL_BODY } = options;
+  const status = answer === undefined ? 204 : makes ? 201 : 200;
   if (scope === undefined && SECURITY[auth].some((choice) => "apiKey" in choice)) throw new Error(`${id}: no scope`);
-  const good: { 200?: TSchema; 201?: TSchema; 204?: TSchema } =
-    answer === undefined ? { 204: Done } : makes === true ? { 201: answer } : { 200: answer };
+  const good: { 200?: TSchema; 201?: TSchema; 204?: TSchema } = { [status]: answer ?? Done };
   return {
-    ...(answer === undefined ? { preHandler: saysNothing } : {}),
+    ...(status === 200 ? {} : { preHandler: answersWith(status) }),
+    ...(withoutHead ? { exposeHeadRoute: false } : {}),
     config: { auth, scope: scope ?? null, form, csv, bodyOctets, json: true, alsoTakes },
     ...(takes === undefined && query === undefined ? {} : { validatorCompiler: () => () => true }),
     schema: {

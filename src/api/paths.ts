@@ -155,14 +155,9 @@ export class KnownPaths {
   /** Of a path with names in it, such as /operator/1/accounts/:key. */
   #like(path: string): KnownPath | undefined {
     const steps = path.split("/", MAX_STEPS + 1);
-    for (const known of this.#paths.values()) {
-      const { steps: wanted } = known;
-      if (
-        wanted.length === steps.length &&
-        wanted.every((step, index) => step.startsWith(":") || step === steps[index])
-      )
-        return known;
-    }
-    return undefined;
+    const isLike = (step: string, index: number): boolean => step.startsWith(":") || step === steps[index];
+    return [...this.#paths.values()].find(
+      ({ steps: wanted }) => wanted.length === steps.length && wanted.every(isLike),
+    );
   }
 }

@@ -4,6 +4,7 @@ import type { PinApplication, PinConfiguration, PinTemplate, PinTemplateChange }
 import { MAX_APPLICATIONS, MAX_TEMPLATES } from "../pins/defaults.ts";
 import { DAY_MS, parseRate, parseSpan, YEAR_MS } from "../pins/rate.ts";
 import { PIN_PLACEHOLDER, textFault } from "../pins/text.ts";
+import { given } from "../runtime/given.ts";
 import { PIN_SECRET_OCTETS, publicId, secret } from "../runtime/random.ts";
 import { Type } from "../runtime/type.ts";
 import { isSender } from "../sms/addresses.ts";
@@ -71,8 +72,7 @@ function readConfiguration(said: Partial<PinConfiguration> & Rules): Partial<Pin
   }
   const { pinAttempts, allowMultiplePinVerifications } = said;
   return {
-    ...(pinAttempts === undefined ? {} : { pinAttempts }),
-    ...(allowMultiplePinVerifications === undefined ? {} : { allowMultiplePinVerifications }),
+    ...given({ pinAttempts, allowMultiplePinVerifications }),
     ...rules,
   };
 }
@@ -102,21 +102,11 @@ interface TemplateFields {
   };
 }
 
-const SPEECH = ["language", "repeatDTMF", "voiceName", "speechRate"] as const;
-
-function keptOf(fields: TemplateFields): PinTemplate["kept"] {
-  const speech = SPEECH.flatMap((name) => (fields[name] === undefined ? [] : [[name, fields[name]]]));
-  const { regional } = fields;
-  if (regional === undefined) return Object.fromEntries(speech);
-  const { indiaDlt } = regional;
-  if (indiaDlt === undefined) return { ...Object.fromEntries(speech), regional: {} };
-  const { principalEntityId, contentTemplateId, teleMarketerId = indiaDlt.telemarketerId } = indiaDlt;
-  const india = {
-    principalEntityId,
-    ...(contentTemplateId === undefined ? {} : { contentTemplateId }),
-    ...(teleMarketerId === undefined ? {} : { teleMarketerId }),
-  };
-  return { ...Object.fromEntries(speech), regional: { indiaDlt: india } };
+function keptOf({ language, repeatDTMF, voiceName, speechRate, regional }: TemplateFields): PinTemplate["kept"] {
+  const speech = given({ language, repeatDTMF, voiceName, speechRate });
+  if (regional?.indiaDlt === undefined) return regional === undefined ? speech : { ...speech, regional: {} };
+  const { principalEntityId, contentTemplateId, telemarketerId, teleMarketerId = telemarketerId } = regional.indiaDlt;
+  return { ...speech, regional: { indiaDlt: given({ principalEntityId, contentTemplateId, teleMarketerId }) } };
 }
 
 function readTemplate(fields: TemplateFields): PinTemplateChange {
@@ -126,9 +116,7 @@ function readTemplate(fields: TemplateFields): PinTemplateChange {
   if (senderId !== undefined && senderId !== "" && !isSender(senderId))
     throw badField("senderId", "must be 3 to 15 digits, or 1 to 11 characters with a letter");
   return {
-    ...(text === undefined ? {} : { text }),
-    ...(pinType === undefined ? {} : { pinType }),
-    ...(pinLength === undefined ? {} : { pinLength }),
+    ...given({ text, pinType, pinLength }),
     ...(senderId === undefined ? {} : { senderId: senderId === "" ? null : senderId }),
     kept: keptOf(fields),
   };
@@ -183,11 +171,7 @@ export function pinApplicationOperations(api: Api, { store, clock }: ApiParts): 
     ownSecret: string | null,
   ) => {
     const { name, enabled, configuration = {} } = fields;
-    const change = {
-      name,
-      ...(enabled === undefined ? {} : { enabled }),
-      configuration: readConfiguration(configuration),
-    };
+    const change = { name, ...given({ enabled }), configuration: readConfiguration(configuration) };
     const { id: accountId } = accountOf(request);
     const put = await store.putPinApplication({ accountId, id, change, secret: ownSecret, atMs: clock.now() });
     if (put === "unknown") throw unknown("appId");

@@ -1,6 +1,6 @@
 /** How a text will look on the phone and how many parts it takes, without sending it: over a carrier that takes GSM, since none is named. */
 import { Slices } from "../runtime/slices.ts";
-import { type PreviewOptions, preview } from "../sms/preview.ts";
+import { preview } from "../sms/preview.ts";
 import { type Api, accountOf, operation, SENDING } from "./operation.ts";
 import * as schemas from "./schemas.ts";
 
@@ -27,7 +27,7 @@ export function previewOperations(api: Api): void {
       // As a message says it: where both forms of the language are given the nested one counts.
       const { text, language, ...options } = request.body;
       if (text.length > SHORT_TEXT_LENGTH) await slices.turn(accountOf(request).id);
-      return preview(text, { ...options, ...language } as PreviewOptions);
+      return preview(text, { ...options, ...language });
     },
   );
 }

@@ -51,6 +51,12 @@ export function readWord<const Word extends string>(fields: Fields, name: string
   return word ?? null;
 }
 
+/** true or false; null if neither is there. */
+export function readFlag(fields: Fields, name: string): boolean | null {
+  const word = readWord(fields, name, ["true", "false"]);
+  return word === null ? null : word === "true";
+}
+
 /** A text of this form; `says` tells which one that is. */
 export function readForm(fields: Fields, name: string, form: RegExp, says: string): string | null {
   const value = readText(fields, name);

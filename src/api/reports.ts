@@ -94,30 +94,24 @@ export function reportOperations(api: Api, fetchReports: FetchReports): void {
 
   const read = {
     ...TRACKING,
+    withoutHead: true,
     query: schemas.ReportQuery,
     summary: "Fetch delivery reports that were not fetched before",
   } as const;
   api.get(
     "/sms/1/reports",
-    {
-      ...operation({ id: "fetchReports", tag: "Tracking", ...read, answer: schemas.ReportResponse }),
-      // A HEAD would fetch the reports and show them to nobody.
-      exposeHeadRoute: false,
-    },
+    operation({ id: "fetchReports", tag: "Tracking", ...read, answer: schemas.ReportResponse }),
     async (request, reply) => ({ results: (await fetchFor(request, reply)).map(reportItem) }),
   );
   api.get(
     "/sms/3/reports",
-    {
-      ...operation({
-        id: "fetchReportsV3",
-        tag: "Version 3",
-        ...read,
-        answer: v3.ReportResponse,
-        errors: ApiErrorResponse,
-      }),
-      exposeHeadRoute: false,
-    },
+    operation({
+      id: "fetchReportsV3",
+      tag: "Version 3",
+      ...read,
+      answer: v3.ReportResponse,
+      errors: ApiErrorResponse,
+    }),
     async (request, reply) => ({ results: (await fetchFor(request, reply)).map(reportItemV3) }),
   );
 }

@@ -1,14 +1,12 @@
 /** The shapes of what only the sandbox has: phones, the faults of their network, and the clock. */
 import { Type } from "../runtime/type.ts";
 import { PHONE_STATES } from "../simulator/phone-states.ts";
-import { Flag, Text, Whole } from "./shapes.ts";
+import { Flag, OneOf, Text, Whole } from "./shapes.ts";
 
-export const PhoneStateWord = Type.Unsafe<(typeof PHONE_STATES)[number]>({
-  type: "string",
-  enum: PHONE_STATES,
-  description:
-    "`on`; `off`: messages wait until it is on again or their validity ends; `full`: takes none; `abroad`: slower, and on another network; `unknown`: no such subscriber.",
-});
+export const PhoneStateWord = OneOf(
+  PHONE_STATES,
+  "`on`; `off`: messages wait until it is on again or their validity ends; `full`: takes none; `abroad`: slower, and on another network; `unknown`: no such subscriber.",
+);
 
 export const PhoneChange = Type.Object({ state: Type.Optional(PhoneStateWord) }, { additionalProperties: false });
 

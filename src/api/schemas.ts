@@ -176,13 +176,13 @@ function sendingRequests<Says extends TProperties>(name: string, says: Says) {
     tracking: optional(Tracking),
     messages: Type.Array(advanced, { minItems: 1 }),
     urlOptions: optional(UrlOptions),
+    sendingSpeedLimit: SendingSpeedLimit,
   };
   const plain = Type.Object(simple, { title: `Plain${name}` });
   return {
-    advanced: Type.Object({ ...several, sendingSpeedLimit: SendingSpeedLimit }),
+    advanced: Type.Object(several),
     advancedV2: Type.Object({
       ...several,
-      sendingSpeedLimit: SendingSpeedLimit,
       includeSmsCountInResponse: OptionalFlag("Put smsCount into the answer."),
     }),
     multi: Type.Object({ bulkId: optional(BulkId), messages: Type.Array(plain, { minItems: 1 }) }),

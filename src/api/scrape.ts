@@ -2,7 +2,7 @@
  * The page at /metrics: what the parts of the service count, gathered when it is asked for. A part on a thread that is too busy to answer in time is
  * left out and said to be missing, so that the page comes also, and above all, when something is wrong.
  */
-import type { Clock } from "../runtime/clock.ts";
+import { type Clock, within } from "../runtime/clock.ts";
 import { expose, gauge, type Metric, seriesBy } from "../runtime/metrics.ts";
 import type { Backlog, StorageFacts } from "../store/port/nodes.ts";
 
@@ -25,7 +25,9 @@ export interface ScrapeParts {
 }
 
 export async function scrape({ clock, own, threads, backlog, storage, now }: ScrapeParts): Promise<string> {
-  const ask = <Answer>(question: () => Promise<Answer>): Promise<Answer | null> => inTime(clock, question);
+  /** Null where there is no answer, or none in time. */
+  const ask = <Answer>(question: () => Promise<Answer>): Promise<Answer | null> =>
+    within(clock, ANSWER_WITHIN_MS, question(), null).catch(() => null);
   const [ofStore, ofDelivery, waiting, stored] = await Promise.all([
     ask(threads.store),
     ask(threads.delivery),
@@ -45,18 +47,6 @@ export async function scrape({ clock, own, threads, backlog, storage, now }: Scr
       seriesBy("thread", answered),
     ),
   ]);
-}
-
-/** Null where there is no answer, or none in time. */
-async function inTime<Answer>(clock: Clock, question: () => Promise<Answer>): Promise<Answer | null> {
-  return new Promise((resolve) => {
-    const late = clock.after(ANSWER_WITHIN_MS, () => resolve(null));
-    const done = (answer: Answer | null): void => {
-      late.cancel();
-      resolve(answer);
-    };
-    question().then(done, () => done(null));
-  });
 }
 
 /** What waits in the store is the same for all nodes; what waits in memory is this node's. */

@@ -31,11 +31,8 @@ function neededCode(request: FastifyRequest): string {
 }
 
 export function secondFactorOperations(api: Api, parts: ApiParts): void {
-  const { store, clock, catalogue } = parts;
+  const { store, clock } = parts;
   const enrolments = new Allowance({ clock, most: MAX_ENROLMENTS, eachMs: HOUR_MS });
-
-  /** In force at once here; other nodes follow with their next look. The change is made, whether or not this look succeeds. */
-  const seenAtOnce = () => catalogue.look().catch(() => undefined);
 
   /** A session may be a stolen one: whoever changes how to log in says the password once more. */
   async function checkOwner(request: FastifyRequest): Promise<void> {
@@ -129,7 +126,6 @@ export function secondFactorOperations(api: Api, parts: ApiParts): void {
         });
       });
       if (confirmed === "outdated") throw nothing();
-      await seenAtOnce();
       return { recoveryCodes: shown };
     },
   );
@@ -154,7 +150,6 @@ export function secondFactorOperations(api: Api, parts: ApiParts): void {
         if (removed === "refused") noteWrongCode(parts, username, request.ip);
         return removed === "refused" ? null : removed;
       });
-      await seenAtOnce();
     },
   );
 }

@@ -9,6 +9,8 @@ const CHANGING: readonly CommandName[] = [
   "createAccount",
   "changeAccount",
   "setPassword",
+  "confirmSecondFactor",
+  "removeSecondFactor",
   "endSessions",
   "createApiKey",
   "revokeApiKey",

@@ -199,13 +199,8 @@ export async function buildServer(parts: ServerParts): Promise<ApiServer> {
     if (config?.scope === "send" && method === "POST") sendingPaths.add(url);
     shortWay.note(route);
   });
-  api.decorateRequest("account", null);
-  api.decorateRequest("rawBody", null);
-  api.decorateRequest("progress", null);
-  api.decorateRequest("workDone", null);
-  api.decorateRequest("refusal", null);
-  api.decorateRequest("rejections", null);
-  api.decorateRequest("odd", null);
+  for (const name of ["account", "rawBody", "progress", "workDone", "refusal", "rejections", "odd"] as const)
+    api.decorateRequest(name, null);
 
   takeContentTypes(api, { ...parts, limits: settings.limits, bodies, connections, clock: systemClock });
   const paths = new KnownPaths(api, parts.takesRequests);

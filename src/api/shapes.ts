@@ -1,4 +1,5 @@
 /** The small shapes of which schemas are made, each with what the description says of it. */
+import { given } from "../runtime/given.ts";
 import { type TSchema, Type } from "../runtime/type.ts";
 
 export const optional = <Schema extends TSchema>(schema: Schema) => Type.Optional(schema);
@@ -15,9 +16,5 @@ export const TextOrNull = (description: string) =>
 
 /** One of a list of words: as `enum`, which gives a clear error and a readable page. */
 export function OneOf<const Words extends readonly string[]>(words: Words, description?: string) {
-  return Type.Unsafe<Words[number]>({
-    type: "string",
-    enum: words,
-    ...(description === undefined ? {} : { description }),
-  });
+  return Type.Unsafe<Words[number]>({ type: "string", enum: words, ...given({ description }) });
 }

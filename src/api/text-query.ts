@@ -57,6 +57,7 @@ export function textQueryOperations(api: Api, intake: Pick<Intake, "send">): voi
     {
       ...operation({
         tag: "Sending",
+        withoutHead: true,
         id: "sendTextSingleByQuery",
         summary: "Send one text to one or more destinations, by a plain URL",
         auth: "query",
@@ -72,8 +73,6 @@ export function textQueryOperations(api: Api, intake: Pick<Intake, "send">): voi
         );
         request.query = readQuery(query, schemas.TextQuery.properties);
       },
-      // A HEAD would send the message.
-      exposeHeadRoute: false,
     },
     async (request, reply) => {
       reply.header("cache-control", "no-store");

@@ -51,18 +51,14 @@ export class Sessions {
     return token;
   }
 
-  find(token: string): ReturnType<Store["findSession"]> {
-    return this.#find(token, false);
+  find(token: string, lookOnly = false): ReturnType<Store["findSession"]> {
+    const limits = { idleMs: SESSION_IDLE_MS, maxMs: MAX_SESSION_MS };
+    return this.#store.findSession({ tokenHash: tokenHashOf(token), nowMs: this.#clock.now(), ...limits, lookOnly });
   }
 
   /** The same, without keeping the session alive. */
   look(token: string): ReturnType<Store["findSession"]> {
-    return this.#find(token, true);
-  }
-
-  #find(token: string, lookOnly: boolean): ReturnType<Store["findSession"]> {
-    const limits = { idleMs: SESSION_IDLE_MS, maxMs: MAX_SESSION_MS };
-    return this.#store.findSession({ tokenHash: tokenHashOf(token), nowMs: this.#clock.now(), ...limits, lookOnly });
+    return this.find(token, true);
   }
 
   end(token: string): Promise<void> {

@@ -35,23 +35,19 @@ export type StateFacts = Pick<CarrierFacts, "id" | "isUp" | "sinceMs" | "connect
 export function carrierState({ id, isUp, sinceMs, connections, health }: StateFacts): CarrierState {
   const links = connections?.links ?? [];
   const missing = links.filter(({ isBound }) => !isBound);
-  const common = { carrierId: id, sinceMs, bound: links.length - missing.length, connections: links.length };
+  const bound = links.length - missing.length;
+  const common = { carrierId: id, sinceMs, nextTryMs: null, bound, connections: links.length };
   if (!isUp) return { ...common, ...downState(missing) };
   if (health !== undefined && health.state !== "well") {
     const { state, why: reason } = health;
-    return { ...common, sinceMs: health.sinceMs, state, reason, nextTryMs: null };
+    return { ...common, sinceMs: health.sinceMs, state, reason };
   }
   if ((connections?.throttledAgoMs ?? THROTTLED_MS) < THROTTLED_MS) {
     const paceFound = connections?.paceFound ?? null;
     const found = paceFound === null ? "" : `; it takes ${Math.round(paceFound)} parts a second`;
-    return {
-      ...common,
-      state: "throttled",
-      reason: `the carrier says that it is sent too much${found}`,
-      nextTryMs: null,
-    };
+    return { ...common, state: "throttled", reason: `the carrier says that it is sent too much${found}` };
   }
-  return { ...common, state: "bound", reason: newestProblem(missing), nextTryMs: null };
+  return { ...common, state: "bound", reason: newestProblem(missing) };
 }
 
 function downState(missing: readonly LinkFacts[]): Pick<CarrierState, "state" | "reason" | "nextTryMs"> {

@@ -59,7 +59,7 @@ export type ItemFields = Readonly<Record<string, unknown>>;
 export const ITEM_KINDS = ["carrier", "route", "ratePlan", "exchangeRate", "number"] as const;
 
 /** The fields by which an item is called in the store. */
-const NAMED_BY: { readonly [Name in Kind]: readonly string[] } = {
+export const NAMED_BY: { readonly [Name in Kind]: readonly string[] } = {
   carrier: ["id"],
   route: ["prefix"],
   ratePlan: ["id"],
@@ -112,7 +112,7 @@ function itemOf(kind: Kind, item: ItemFields): CatalogueItem {
   return { kind, id: idOf(kind, item)!, body: JSON.stringify(item) };
 }
 
-const SHAPES = { route: Route, ratePlan: RatePlan, exchangeRate: ExchangeRate, number: IncomingNumber } as const;
+export const SHAPES = { route: Route, ratePlan: RatePlan, exchangeRate: ExchangeRate, number: IncomingNumber } as const;
 
 /** A carrier's by its kind, so that a fault is told of that kind and not of all there are. */
 function shapeOf(kind: Kind, item: ItemFields): { schema: TSchema; rules: readonly Rule<never>[] } | null {

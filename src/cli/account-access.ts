@@ -38,10 +38,6 @@ export function passwordCommand(): Command {
     });
 }
 
-interface FactorOptions extends CommonOptions {
-  readonly username?: string;
-}
-
 export function secondFactorCommand(): Command {
   return storeCommand(
     "second-factor",
@@ -51,7 +47,7 @@ export function secondFactorCommand(): Command {
     .argument("<key>", "the account's")
     .requiredOption("--reset", "take it away; the user can enrol another")
     .option("--username <name>", "which of its users, if it has several")
-    .action(async (key: string, options: FactorOptions) => {
+    .action(async (key: string, options: CommonOptions & { readonly username?: string }) => {
       await onStore(options, async (store) => {
         const username = userIn(await accountNamed(store, key), options.username);
         await removeSecondFactor(store, commandLine(), username);

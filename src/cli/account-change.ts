@@ -13,7 +13,7 @@ import { shownAccount } from "./account-show.ts";
 import { linesOf } from "./changes.ts";
 import { confirmed, isTerminal } from "./console.ts";
 import { accountParts, commandLine } from "./operator.ts";
-import { counted, differences, type JsonOption, printable, showJson } from "./show.ts";
+import { counted, differences, type JsonOption, printable, shownAsJson } from "./show.ts";
 import {
   accountNamed,
   CommandFault,
@@ -147,10 +147,7 @@ export function readMinutes(text: string): number[] {
 /** Prints what a change has changed. */
 function sayChanged(before: ManagedAccount, account: ManagedAccount, options: JsonOption): void {
   const after = shownAccount(account);
-  if (options.json === true) {
-    showJson(after);
-    return;
-  }
+  if (shownAsJson(options, after)) return;
   const { version: _, ...shownBefore } = shownAccount(before);
   const { version: __, ...shownAfter } = after;
   // What it spends meanwhile is no part of the change.

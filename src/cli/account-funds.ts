@@ -4,13 +4,12 @@ import type { Command } from "commander";
 import { type FundsOrder, moveFunds } from "../admin/account-funds.ts";
 import { inWords } from "../drivers/store-trouble.ts";
 import { formatMicros, money, parseMicros } from "../money/amounts.ts";
-import type { FundsMoveKind } from "../money/postings.ts";
 import { shellWord } from "../runtime/text.ts";
 import type { Settings } from "../settings/settings.ts";
 import { StoreUnavailable } from "../store/port/errors.ts";
 import type { ReplayGuard } from "../store/port/messages.ts";
 import { commandLine } from "./operator.ts";
-import { type JsonOption, showJson } from "./show.ts";
+import { type JsonOption, shownAsJson } from "./show.ts";
 import { CommandFault, type CommonOptions, jsonCommand, onStore, say, UsageFault } from "./support.ts";
 
 /** As long as the API's. */
@@ -21,18 +20,8 @@ interface FundsOptions extends CommonOptions, JsonOption {
   readonly key?: string;
 }
 
-interface FundsWords {
-  readonly name: string;
-  readonly kind: FundsMoveKind;
-  readonly description: string;
-  readonly amount: string;
-  readonly reason: string;
-  readonly example: string;
-  /** "ACME was topped up by 10 EUR." */
-  readonly said: string;
-}
-
-const COMMANDS: readonly FundsWords[] = [
+/** `said` stands between the account and the amount: "ACME was topped up by 10 EUR." */
+const COMMANDS = [
   {
     name: "top-up",
     kind: "topUp",
@@ -60,7 +49,7 @@ const COMMANDS: readonly FundsWords[] = [
     example: 'heliograph account correct ACME -2.5 --reason "charged for a test"',
     said: "was corrected by",
   },
-];
+] as const;
 
 export function fundsCommands(): Command[] {
   return COMMANDS.map((words) => {
@@ -73,6 +62,8 @@ export function fundsCommands(): Command[] {
       .action((key: string, given: string, options: FundsOptions) => move(words, key, given, options));
   });
 }
+
+type FundsWords = (typeof COMMANDS)[number];
 
 async function move({ kind, said }: FundsWords, key: string, amount: string, options: FundsOptions): Promise<void> {
   const { reason, key: token } = options;
@@ -87,18 +78,10 @@ async function move({ kind, said }: FundsWords, key: string, amount: string, opt
       `the key ${token} was used for another change of ${key}: nothing is moved; give another key if this is a new one`,
     );
   const { transactionId, amountMicros, balanceMicros, currency, isRepeat } = moved;
-  if (options.json === true) {
-    const amounts = { amount: formatMicros(amountMicros), balance: formatMicros(balanceMicros), currency };
-    showJson({
-      account: key,
-      kind,
-      ...amounts,
-      reason: reason ?? null,
-      transactionId,
-      ...(token === undefined ? {} : { isRepeat }),
-    });
-    return;
-  }
+  const amounts = { amount: formatMicros(amountMicros), balance: formatMicros(balanceMicros), currency };
+  const repeat = token === undefined ? {} : { isRepeat };
+  const shown = { account: key, kind, ...amounts, reason: reason ?? null, transactionId, ...repeat };
+  if (shownAsJson(options, shown)) return;
   const size = kind === "takeBack" ? -amountMicros : amountMicros;
   if (isRepeat) {
     const then = `${said} ${money(size, currency)}, and had ${money(balanceMicros, currency)} after it`;
@@ -132,11 +115,10 @@ function mayBeMoved(
   key: string,
   token: string | undefined,
 ): CommandFault {
-  if (token !== undefined) {
-    const again = "it may have been booked all the same: run it again with the same --key, and it is booked once";
-    return new CommandFault(`${inWords(error, store)}; ${again}`, { cause: error });
-  }
-  const look = `"heliograph audit --kind funds --subject ${shellWord(key)}"`;
-  const words = `it may have been booked all the same: look at ${look} before you repeat it`;
-  return new CommandFault(`${inWords(error, store)}; ${words}`, { cause: error });
+  const mend =
+    token === undefined
+      ? `look at "heliograph audit --kind funds --subject ${shellWord(key)}" before you repeat it`
+      : "run it again with the same --key, and it is booked once";
+  const says = `${inWords(error, store)}; it may have been booked all the same: ${mend}`;
+  return new CommandFault(says, { cause: error });
 }

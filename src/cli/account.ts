@@ -47,9 +47,7 @@ export function accountCommand(): Command {
       "how long each retry of a report waits, such as 1,5,30 (default: the service's schedule)",
     )
     .option("--funds <amount>", "money that it starts with", "0")
-    .action(async (options: CreateOptions) => {
-      await onStore(options, (store, settings) => createFrom(options, { store, settings }));
-    });
+    .action((options: CreateOptions) => onStore(options, (store, settings) => createFrom(options, store, settings)));
   const rotate = storeCommand(
     "rotate-secret",
     "Give an account a new secret for signing reports. Both are good until --finish.",
@@ -89,10 +87,7 @@ export function accountCommand(): Command {
   return account;
 }
 
-async function createFrom(
-  options: CreateOptions,
-  { store, settings }: { store: Store; settings: Settings },
-): Promise<void> {
+async function createFrom(options: CreateOptions, store: Store, settings: Settings): Promise<void> {
   const { key, kind, username, parent, currency, ratePlan, sender, creditLimit, funds, retryMinutes } = options;
   const created = await createAccount(accountParts(store, settings), commandLine(), {
     key,

@@ -10,7 +10,7 @@ import type { Carrier, OutgoingMessage, Submission } from "../carriers/port.ts";
 import { SmppCarrier } from "../carriers/smpp/carrier.ts";
 import type { CarrierProfile } from "../catalogue/carrier-kinds.ts";
 import type { Answer, Post, Transport } from "../http/transport.ts";
-import type { ReceiptOutcome } from "../message/receipt.ts";
+import type { Receipt } from "../message/receipt.ts";
 import { Lease } from "../node/lease.ts";
 import { systemClock } from "../runtime/clock.ts";
 import { IdSource, TOOL_NODE } from "../runtime/ids.ts";
@@ -84,11 +84,7 @@ async function tryCarrier(id: string, options: TryOptions): Promise<void> {
   });
 }
 
-interface Told {
-  readonly id: string;
-  readonly outcome: ReceiptOutcome;
-  readonly errorId: number;
-}
+type Told = Pick<Receipt, "carrierMessageId" | "outcome" | "errorId">;
 
 function makeCarrier(profile: CarrierProfile, settings: Settings, hear: (told: Told) => void): Carrier {
   switch (profile.kind) {
@@ -96,18 +92,13 @@ function makeCarrier(profile: CarrierProfile, settings: Settings, hear: (told: T
       const callbacks = callbackUrls(profile, settings.server.publicUrl);
       const transport = new ShowingTransport(transportOf(profile, systemClock), profile);
       const carrier = new HttpCarrier(profile, { clock: systemClock, log: silentLog, callbacks, transport });
-      carrier.listen({
-        onReceipt: async ({ carrierMessageId, outcome, errorId }) => hear({ id: carrierMessageId, outcome, errorId }),
-      });
+      carrier.listen({ onReceipt: async (receipt) => hear(receipt) });
       return carrier;
     }
-    case "smpp":
-      return new SmppCarrier(profile, {
-        clock: systemClock,
-        random: systemRandom,
-        log: silentLog,
-        lease: Lease.endless(),
-      });
+    case "smpp": {
+      const lease = Lease.endless();
+      return new SmppCarrier(profile, { clock: systemClock, random: systemRandom, log: silentLog, lease });
+    }
     case "simulator":
       throw new CommandFault("no phone rings behind a simulated carrier: the sandbox shows its phones");
   }
@@ -137,15 +128,11 @@ async function submitAndWait(
     await pause(LOOK_EVERY_MS);
     // A receipt that comes to the service fits no message there, and is parked.
     const parked = await store.parkedReceipts({ carrierId: carrier.id, limit: LOOK_AT });
-    const found = [
-      ...receipts,
-      ...parked.receipts.map(({ carrierMessageId: id, outcome, errorId }) => ({ id, outcome, errorId })),
-    ];
-    for (const told of found) {
-      if (!open.has(told.id) || told.outcome === "held") continue;
-      open.delete(told.id);
-      const error = told.errorId === 0 ? "" : `, ${errorById(told.errorId).name}`;
-      say(printable(`receipt of ${told.id}: ${told.outcome}${error}`));
+    for (const { carrierMessageId: id, outcome, errorId } of [...receipts, ...parked.receipts]) {
+      if (!open.has(id) || outcome === "held") continue;
+      open.delete(id);
+      const error = errorId === 0 ? "" : `, ${errorById(errorId).name}`;
+      say(printable(`receipt of ${id}: ${outcome}${error}`));
     }
   }
   if (open.size > 0)

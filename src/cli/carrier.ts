@@ -17,7 +17,16 @@ import { liveCarrierStates } from "./carrier-states.ts";
 import { carrierTryCommand } from "./carrier-try.ts";
 import { deleteItem, forPeople, itemsOf, putItem, withFields } from "./catalogue-items.ts";
 import { readSecrets } from "./console.ts";
-import { type Column, howMany, type JsonOption, printable, showFields, showJson, showList, written } from "./show.ts";
+import {
+  type Column,
+  howMany,
+  type JsonOption,
+  printable,
+  showFields,
+  showList,
+  shownAsJson,
+  written,
+} from "./show.ts";
 import {
   byCommandLine,
   CommandFault,
@@ -29,23 +38,13 @@ import {
   UsageFault,
 } from "./support.ts";
 
-type Shown = CarrierProfile & { readonly routes: readonly string[]; readonly states: readonly ShownState[] };
-
 /** How a node stands with a carrier. */
-interface ShownState {
-  readonly node: string;
-  readonly state: NodeCarrierState["state"];
-  readonly since: string;
-  readonly reason: string | null;
-  readonly nextTryAt: string | null;
-  readonly bound: number;
-  readonly connections: number;
-}
-
-function shownState({ node, state, sinceMs, reason, nextTryMs, bound, connections }: NodeCarrierState): ShownState {
+function shownState({ node, state, sinceMs, reason, nextTryMs, bound, connections }: NodeCarrierState) {
   const nextTryAt = nextTryMs === null ? null : formatDateTime(nextTryMs);
   return { node, state, since: formatDateTime(sinceMs), reason, nextTryAt, bound, connections };
 }
+
+type ShownState = ReturnType<typeof shownState>;
 
 /** "waiting until 2026-11-16T15:04:05.000+0000, 0 of 2 connections" */
 function stateWords({ state, nextTryAt, bound, connections }: ShownState): string {
@@ -54,7 +53,7 @@ function stateWords({ state, nextTryAt, bound, connections }: ShownState): strin
 }
 
 /** A row for each node that serves the carrier; one without a node where none does. */
-type Row = Shown & { readonly now: ShownState | null };
+type Row = CarrierProfile & { readonly routes: readonly string[]; readonly now: ShownState | null };
 
 const COLUMNS: readonly Column<Row>[] = [
   { title: "CARRIER", of: ({ id }) => id },
@@ -76,19 +75,13 @@ const STATE: readonly Column<Row>[] = [
   { title: "REASON", of: ({ now }) => (now === null ? "no running service serves it" : now.reason) },
 ];
 
-interface SetOptions extends CommonOptions, JsonOption {
-  readonly passwordStdin?: boolean;
-  readonly apiKeyStdin?: boolean;
-  readonly callbackSecretStdin?: boolean;
-}
+type SetOptions = CommonOptions & JsonOption & { readonly [Secret in CarrierSecret as `${Secret}Stdin`]?: boolean };
 
 /** How a secret is given: others can see a command line. */
-const SECRET_OPTIONS: Readonly<
-  Record<CarrierSecret, { readonly flag: string; readonly name: keyof SetOptions; readonly noun: string }>
-> = {
-  password: { flag: "--password-stdin", name: "passwordStdin", noun: "password" },
-  apiKey: { flag: "--api-key-stdin", name: "apiKeyStdin", noun: "API key" },
-  callbackSecret: { flag: "--callback-secret-stdin", name: "callbackSecretStdin", noun: "callback secret" },
+const SECRET_OPTIONS: Readonly<Record<CarrierSecret, { readonly flag: string; readonly noun: string }>> = {
+  password: { flag: "--password-stdin", noun: "password" },
+  apiKey: { flag: "--api-key-stdin", noun: "API key" },
+  callbackSecret: { flag: "--callback-secret-stdin", noun: "callback secret" },
 };
 
 export function carrierCommand(): Command {
@@ -114,10 +107,7 @@ export function carrierCommand(): Command {
       const profile = fieldsOf<CarrierProfile>(item);
       const called = kindOf(profile).called(profile);
       const callbacks = called === null ? null : callbackUrls(called, publicUrl);
-      if (options.json === true) {
-        showJson({ ...fields, ...(callbacks === null ? {} : { callbacks }), states });
-        return;
-      }
+      if (shownAsJson(options, { ...fields, ...(callbacks === null ? {} : { callbacks }), states })) return;
       showFields(Object.fromEntries(Object.entries(forPeople(fields)).map(([name, value]) => [name, written(value)])));
       if (callbacks !== null) for (const line of callbackLines(callbacks, publicUrl)) say(printable(line));
       if (states.length === 0) say("No running service serves it.");
@@ -168,9 +158,7 @@ export function carrierCommand(): Command {
     "heliograph carrier delete acme",
   )
     .argument("<id>", "the carrier's")
-    .action((id: string, options: CommonOptions) =>
-      onStore(options, (store) => deleteItem(store, { kind: "carrier", id })),
-    );
+    .action((id: string, options: CommonOptions) => deleteItem(options, { kind: "carrier", id }));
 
   return new Command("carrier")
     .description("Carriers, one by one. A running service follows a change within a second.")
@@ -193,13 +181,10 @@ async function listCarriers(options: CommonOptions & JsonOption): Promise<void> 
     routes: routes.filter((route) => carriersOf(route).includes(carrier.id)).map(({ prefix }) => prefix),
     states: states.filter(({ carrierId }) => carrierId === carrier.id).map(shownState),
   }));
-  if (options.json === true) {
-    showJson(rows);
-    return;
-  }
   const byNode = rows.flatMap((row): Row[] =>
     row.states.length === 0 ? [{ ...row, now: null }] : row.states.map((now) => ({ ...row, now })),
   );
+  if (shownAsJson(options, rows)) return;
   const isShared = new Set(states.map(({ node }) => node)).size > 1;
   showList(options, [...COLUMNS, ...(isShared ? [NODE] : []), ...STATE], byNode, howMany(rows.length, "carrier"));
 }
@@ -244,26 +229,19 @@ async function setCarrier(id: string, pairs: readonly string[], options: SetOpti
       throw new UsageFault(`others can see the command line: say ${flag}, and give the ${noun} there`);
   }
   if (pairs.some((pair) => /^id=/.test(pair))) throw new UsageFault("a carrier's id stays: make another carrier");
-  const given = CARRIER_SECRETS.filter((secret) => options[SECRET_OPTIONS[secret].name] === true);
+  const given = CARRIER_SECRETS.filter((secret) => options[`${secret}Stdin`] === true);
   const secrets = await secretsFromInput(given);
   if (pairs.length === 0 && given.length === 0)
     throw new UsageFault("say what to set, such as partsPerSecond=200: docs/carriers.md lists the fields");
-  await onStore(options, (store) =>
-    putItem(
-      store,
-      { kind: "carrier", id },
-      (before) => {
-        const kind = pairs.find((pair) => pair.startsWith("kind="))?.slice("kind=".length) ?? before?.kind ?? "smpp";
-        const { schema } = kindNamed(kind) ?? {};
-        if (schema === undefined)
-          throw new UsageFault(`kind must be one of ${Object.keys(CARRIER_KINDS).join(", ")}, not "${kind}"`);
-        const old: ItemFields = before ?? { id, kind };
-        const foreign = given.find((secret) => !Object.hasOwn(schema.properties, secret));
-        if (foreign !== undefined)
-          throw new UsageFault(`a carrier of the kind ${kind} has no ${SECRET_OPTIONS[foreign].noun}`);
-        return { ...withFields(old, pairs, schema), ...secrets };
-      },
-      options,
-    ),
-  );
+  await putItem(options, { kind: "carrier", id }, (before) => {
+    const kind = pairs.find((pair) => pair.startsWith("kind="))?.slice("kind=".length) ?? before?.kind ?? "smpp";
+    const { schema } = kindNamed(kind) ?? {};
+    if (schema === undefined)
+      throw new UsageFault(`kind must be one of ${Object.keys(CARRIER_KINDS).join(", ")}, not "${kind}"`);
+    const old: ItemFields = before ?? { id, kind };
+    const foreign = given.find((secret) => !Object.hasOwn(schema.properties, secret));
+    if (foreign !== undefined)
+      throw new UsageFault(`a carrier of the kind ${kind} has no ${SECRET_OPTIONS[foreign].noun}`);
+    return { ...withFields(old, pairs, schema), ...secrets };
+  });
 }

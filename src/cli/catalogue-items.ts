@@ -7,20 +7,29 @@ import type { CatalogueItem } from "../store/port/catalogue.ts";
 import { CARRIER_SECRETS } from "../store/port/secrets.ts";
 import type { Store } from "../store/port/store.ts";
 import { currencyOf, linesOf, summaryOf } from "./changes.ts";
-import { differences, type JsonOption, printable, showJson } from "./show.ts";
-import { byCommandLine, CommandFault, say, UsageFault } from "./support.ts";
+import { type Column, differences, howMany, type JsonOption, printable, showList, shownAsJson } from "./show.ts";
+import { byCommandLine, CommandFault, type CommonOptions, onStore, say, UsageFault } from "./support.ts";
 
 export async function itemsOf<Fields>(store: Store, kind: ItemKind): Promise<Fields[]> {
   return (await admin.listItems(store, kind)).map((item) => fieldsOf<Fields>(item));
 }
 
+/** Prints all items of a kind. */
+export function listing<Fields>(kind: ItemKind, columns: readonly Column<Fields>[], noun: string, none?: string) {
+  return async (options: CommonOptions & JsonOption): Promise<void> => {
+    const items = await onStore(options, (store) => itemsOf<Fields>(store, kind));
+    showList(options, columns, items, howMany(items.length, noun, none));
+  };
+}
+
+type Change = (before: ItemFields | null) => ItemFields;
+
 /** Writes an item as `change` makes it from what is there (null for nothing), and prints what changed. */
-export async function putItem(
-  store: Store,
-  name: ItemName,
-  change: (before: ItemFields | null) => ItemFields,
-  options: JsonOption,
-): Promise<void> {
+export function putItem(options: CommonOptions & JsonOption, name: ItemName, change: Change): Promise<void> {
+  return onStore(options, (store) => putInto(store, name, change, options));
+}
+
+async function putInto(store: Store, name: ItemName, change: Change, options: JsonOption): Promise<void> {
   const old = await admin.findItem(store, name);
   const before = old === null ? null : fieldsOf(old);
   const fields = change(before);
@@ -30,20 +39,19 @@ export async function putItem(
   const item: CatalogueItem = isSame
     ? old!
     : await ofItem(name, admin.putItem(store, { ...name, fields, version, mayNameFiles: true, ...byCommandLine() }));
-  if (options.json === true) {
-    showJson(shownFields(item));
-    return;
-  }
+  if (shownAsJson(options, shownFields(item))) return;
   const title = printable(nameOf(name));
   if (before === null) say(`The ${title} is made: ${summary(item)}`);
   else say(isSame ? `Nothing of the ${title} changes.` : `The ${title} is changed:`);
   for (const line of linesOf(changes, currencyOf(fields))) say(`  ${line}`);
 }
 
-export async function deleteItem(store: Store, name: ItemName): Promise<void> {
-  const version = (await admin.itemNamed(store, name)).version ?? "any";
-  const item = await admin.deleteItem(store, { ...name, version, ...byCommandLine() });
-  say(`The ${printable(nameOf(item))} is deleted. It was: ${summary(item)}`);
+export function deleteItem(options: CommonOptions, name: ItemName): Promise<void> {
+  return onStore(options, async (store) => {
+    const version = (await admin.itemNamed(store, name)).version ?? "any";
+    const item = await admin.deleteItem(store, { ...name, version, ...byCommandLine() });
+    say(`The ${printable(nameOf(item))} is deleted. It was: ${summary(item)}`);
+  });
 }
 
 /** A field of an item is no option: it is told by the item that has it. */

@@ -1,15 +1,14 @@
 /** `heliograph completion bash|zsh|fish`: a script that lets Tab complete commands and options, made from the commands there are. */
-import { Argument, Command } from "commander";
+import { Argument, Command, type Option } from "commander";
 import { print } from "./console.ts";
 import { withExample } from "./example.ts";
 
 interface Node {
   /** "account create"; empty for the program itself. */
   readonly path: string;
-  readonly commands: readonly { readonly name: string; readonly summary: string }[];
-  readonly options: readonly { readonly flag: string; readonly description: string; readonly takesValue: boolean }[];
-  /** What may stand where a value is wanted, by flag. */
-  readonly choices: Readonly<Record<string, readonly string[]>>;
+  readonly commands: readonly Command[];
+  /** Those that have a long name. */
+  readonly options: readonly (Option & { readonly long: string })[];
 }
 
 const SHELLS = ["bash", "zsh", "fish"] as const;
@@ -32,22 +31,16 @@ export function completionCommand(program: () => Promise<Command>): Command {
 }
 
 function nodesOf(command: Command, path: string): Node[] {
+  const { commands } = command;
   const options = [...command.options, ...command.createHelp().visibleOptions(command)].filter(
-    (option, index, all) => option.long !== undefined && all.findIndex(({ long }) => long === option.long) === index,
+    (option, index, all): option is Node["options"][number] =>
+      option.long !== undefined && all.findIndex(({ long }) => long === option.long) === index,
   );
-  const node: Node = {
-    path,
-    commands: command.commands.map((one) => ({ name: one.name(), summary: one.summary() || one.description() })),
-    options: options.map(({ long, description, required, optional }) => ({
-      flag: long!,
-      description,
-      takesValue: required || optional,
-    })),
-    choices: Object.fromEntries(
-      options.filter(({ argChoices }) => argChoices !== undefined).map(({ long, argChoices }) => [long!, argChoices!]),
-    ),
-  };
-  return [node, ...command.commands.flatMap((one) => nodesOf(one, `${path} ${one.name()}`.trim()))];
+  return [{ path, commands, options }, ...commands.flatMap((one) => nodesOf(one, `${path} ${one.name()}`.trim()))];
+}
+
+function takesValue({ required, optional }: Option): boolean {
+  return required || optional;
 }
 
 /** What a shell takes as it stands. */
@@ -63,16 +56,14 @@ const FILES = ["--config", "--faults"];
  * value, is no part of it.
  */
 function bash(nodes: readonly Node[]): string {
-  const withValue = [
-    ...new Set(nodes.flatMap(({ options }) => options.filter((one) => one.takesValue)).map(({ flag }) => flag)),
-  ];
+  const withValue = [...new Set(nodes.flatMap(({ options }) => options.filter(takesValue)).map(({ long }) => long))];
   const words = nodes.map(({ path, commands, options }) => {
-    const all = [...commands.map(({ name }) => name), ...options.map(({ flag }) => flag)];
+    const all = [...commands.map((one) => one.name()), ...options.map(({ long }) => long)];
     return `    ${quote(path)}) words=${quote(all.join(" "))} ;;`;
   });
-  const choices = nodes.flatMap(({ path, choices }) =>
-    Object.entries(choices).map(
-      ([flag, values]) => `    ${quote(`${path} ${flag}`)}) words=${quote(values.join(" "))} ;;`,
+  const choices = nodes.flatMap(({ path, options }) =>
+    options.flatMap(({ long, argChoices }) =>
+      argChoices === undefined ? [] : `    ${quote(`${path} ${long}`)}) words=${quote(argChoices.join(" "))} ;;`,
     ),
   );
   const known = nodes.filter(({ path }) => path !== "").map(({ path }) => quote(path));
@@ -124,15 +115,17 @@ ${bash(nodes).split("\n").slice(1).join("\n")}`;
 }
 
 function fish(nodes: readonly Node[]): string {
-  const lines = nodes.flatMap(({ path, commands, options, choices }) => {
+  const lines = nodes.flatMap(({ path, commands, options }) => {
     const here = `-n ${quote(`__heliograph_at ${quote(path)}`)}`;
     return [
-      ...commands.map(
-        ({ name, summary }) => `complete -c heliograph -f ${here} -a ${quote(name)} -d ${quote(summary)}`,
-      ),
-      ...options.map(({ flag, description, takesValue }) => {
-        const values = choices[flag] === undefined ? "" : ` -a ${quote(choices[flag].join(" "))}`;
-        return `complete -c heliograph ${here} -l ${flag.slice(2)}${takesValue ? " -r" : ""}${values} -d ${quote(description)}`;
+      ...commands.map((one) => {
+        const says = one.summary() || one.description();
+        return `complete -c heliograph -f ${here} -a ${quote(one.name())} -d ${quote(says)}`;
+      }),
+      ...options.map((option) => {
+        const { long, description, argChoices } = option;
+        const values = argChoices === undefined ? "" : ` -a ${quote(argChoices.join(" "))}`;
+        return `complete -c heliograph ${here} -l ${long.slice(2)}${takesValue(option) ? " -r" : ""}${values} -d ${quote(description)}`;
       }),
     ];
   });

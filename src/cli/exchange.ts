@@ -1,9 +1,9 @@
 /** `heliograph exchange list|set|delete`: what one currency is worth in another. */
 import { Command } from "commander";
 import type { ExchangeRate } from "../catalogue/file.ts";
-import { deleteItem, itemsOf, putItem } from "./catalogue-items.ts";
-import { type Column, howMany, type JsonOption, showList } from "./show.ts";
-import { type CommonOptions, jsonCommand, onStore, storeCommand } from "./support.ts";
+import { deleteItem, listing, putItem } from "./catalogue-items.ts";
+import type { Column, JsonOption } from "./show.ts";
+import { type CommonOptions, jsonCommand, storeCommand } from "./support.ts";
 
 const COLUMNS: readonly Column<ExchangeRate>[] = [
   { title: "FROM", of: ({ from }) => from },
@@ -13,10 +13,7 @@ const COLUMNS: readonly Column<ExchangeRate>[] = [
 
 export function exchangeCommand(): Command {
   const list = jsonCommand("list", "Show the exchange rates.", "heliograph exchange list").action(
-    async (options: CommonOptions & JsonOption) => {
-      const rates = await onStore(options, (store) => itemsOf<ExchangeRate>(store, "exchangeRate"));
-      showList(options, COLUMNS, rates, howMany(rates.length, "exchange rate"));
-    },
+    listing("exchangeRate", COLUMNS, "exchange rate"),
   );
 
   const set = jsonCommand(
@@ -27,16 +24,15 @@ export function exchangeCommand(): Command {
     .argument("<from>", "ISO 4217")
     .argument("<to>", "ISO 4217")
     .argument("<rate>", "a decimal number with at most 6 places")
-    .action(async (from: string, to: string, rate: string, options: CommonOptions & JsonOption) => {
-      const item = { kind: "exchangeRate", id: `${from}/${to}` } as const;
-      await onStore(options, (store) => putItem(store, item, () => ({ from, to, rate }), options));
-    });
+    .action((from: string, to: string, rate: string, options: CommonOptions & JsonOption) =>
+      putItem(options, { kind: "exchangeRate", id: `${from}/${to}` }, () => ({ from, to, rate })),
+    );
 
   const remove = storeCommand("delete", "Delete an exchange rate.", "heliograph exchange delete USD EUR")
     .argument("<from>", "ISO 4217")
     .argument("<to>", "ISO 4217")
     .action((from: string, to: string, options: CommonOptions) =>
-      onStore(options, (store) => deleteItem(store, { kind: "exchangeRate", id: `${from}/${to}` })),
+      deleteItem(options, { kind: "exchangeRate", id: `${from}/${to}` }),
     );
 
   return new Command("exchange").description("Exchange rates.").addCommand(list).addCommand(set).addCommand(remove);

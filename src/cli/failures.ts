@@ -5,7 +5,7 @@ import { systemClock } from "../runtime/clock.ts";
 import { formatDateTime } from "../schedule/date-time.ts";
 import { findError } from "../sms/errors.ts";
 import { statusById } from "../sms/statuses.ts";
-import { type Column, counted, type JsonOption, showJson, showTable } from "./show.ts";
+import { type Column, counted, type JsonOption, shownAsJson, showTable } from "./show.ts";
 import { accountNamed, type CommonOptions, jsonCommand, momentOf, onStore, say } from "./support.ts";
 
 interface FailuresOptions extends CommonOptions, JsonOption {
@@ -37,10 +37,7 @@ async function showFailures(options: FailuresOptions): Promise<void> {
   });
   const { examined: messages, failed, isWhole: complete } = found;
   const reasons = found.reasons.map(shown);
-  if (options.json === true) {
-    showJson({ account: options.account, messages, failed, complete, reasons });
-    return;
-  }
+  if (shownAsJson(options, { account: options.account, messages, failed, complete, reasons })) return;
   if (reasons.length > 0) showTable(COLUMNS, reasons);
   const looked = complete ? "" : "the newest ";
   say(`Of ${looked}${counted(messages, "message")} ${failed === 0 ? "none" : failed} failed.`);

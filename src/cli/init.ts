@@ -6,10 +6,6 @@ import { sayCreated } from "./account.ts";
 import { accountParts, commandLine } from "./operator.ts";
 import { CommandFault, type CommonOptions, requireData, say, settingsOf, storeCommand, withStore } from "./support.ts";
 
-interface InitOptions extends CommonOptions {
-  readonly username: string;
-}
-
 export function initCommand(): Command {
   return storeCommand(
     "init",
@@ -17,7 +13,7 @@ export function initCommand(): Command {
     "heliograph init --data /var/lib/heliograph",
   )
     .option("--username <name>", "the operator's", "operator")
-    .action(async (options: InitOptions) => {
+    .action(async (options: CommonOptions & { readonly username: string }) => {
       const settings = settingsOf(options);
       requireData(settings, { orNone: true });
       await withStore(settings, async (store) => {

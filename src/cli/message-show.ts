@@ -8,7 +8,7 @@ import type { Store } from "../store/port/store.ts";
 import type { TrackedMessage } from "../tracking/facts.ts";
 import { trackMessages } from "../tracking/track.ts";
 import { liveCarrierStates } from "./carrier-states.ts";
-import { type Cell, counted, type JsonOption, printable, showFields, showJson } from "./show.ts";
+import { type Cell, counted, type JsonOption, printable, showFields, shownAsJson } from "./show.ts";
 import { accountNamed, allAccounts, CommandFault, type CommonOptions, jsonCommand, onStore, say } from "./support.ts";
 
 interface ShowOptions extends CommonOptions, JsonOption {
@@ -50,10 +50,7 @@ async function showMessage(id: string, options: ShowOptions): Promise<void> {
     throw new CommandFault(
       `there is no message ${id}${options.account === undefined ? "" : ` of ${options.account}`}, or it was deleted after store.retentionDays`,
     );
-  if (options.json === true) {
-    showJson(found);
-    return;
-  }
+  if (shownAsJson(options, found)) return;
   for (const [index, one] of found.entries()) {
     if (index > 0) say("");
     showFields(fieldsOf(one));

@@ -1,6 +1,7 @@
 /** `heliograph migrate`: brings the store's schema up to date, while no service runs on it. The service does so itself at its start. */
 import type { Command } from "commander";
 import { migrateStore } from "../store/open.ts";
+import { counted } from "./show.ts";
 import { type CommonOptions, cannotOpen, requireData, say, settingsOf, storeCommand } from "./support.ts";
 
 export function migrateCommand(): Command {
@@ -14,10 +15,6 @@ export function migrateCommand(): Command {
     const steps = await migrateStore(settings).catch((error: Error) => {
       throw cannotOpen(settings, error);
     });
-    say(
-      steps === 0
-        ? "The store is up to date."
-        : `The store is up to date after ${steps} ${steps === 1 ? "step" : "steps"}.`,
-    );
+    say(`The store is up to date${steps === 0 ? "" : ` after ${counted(steps, "step")}`}.`);
   });
 }

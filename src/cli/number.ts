@@ -3,9 +3,9 @@ import { Command } from "commander";
 import type { ItemFields } from "../catalogue/file.ts";
 import { IncomingNumber } from "../catalogue/numbers.ts";
 import { plainSender } from "../sms/addresses.ts";
-import { deleteItem, itemsOf, putItem, withFields } from "./catalogue-items.ts";
-import { type Column, howMany, type JsonOption, showList } from "./show.ts";
-import { type CommonOptions, jsonCommand, onStore, storeCommand, UsageFault } from "./support.ts";
+import { deleteItem, listing, putItem, withFields } from "./catalogue-items.ts";
+import type { Column, JsonOption } from "./show.ts";
+import { type CommonOptions, jsonCommand, storeCommand, UsageFault } from "./support.ts";
 
 const COLUMNS: readonly Column<IncomingNumber>[] = [
   { title: "NUMBER", of: ({ number }) => number },
@@ -17,10 +17,7 @@ const COLUMNS: readonly Column<IncomingNumber>[] = [
 
 export function numberCommand(): Command {
   const list = jsonCommand("list", "Show the numbers to which phones write.", "heliograph number list").action(
-    async (options: CommonOptions & JsonOption) => {
-      const numbers = await onStore(options, (store) => itemsOf<IncomingNumber>(store, "number"));
-      showList(options, COLUMNS, numbers, howMany(numbers.length, "number"));
-    },
+    listing("number", COLUMNS, "number"),
   );
 
   const set = jsonCommand(
@@ -35,13 +32,13 @@ export function numberCommand(): Command {
       const number = plainSender(written);
       if (pairs.some((pair) => /^number=/.test(pair))) throw new UsageFault("a number stays: set another one");
       const change = (before: ItemFields | null) => withFields(before ?? { number }, pairs, IncomingNumber);
-      await onStore(options, (store) => putItem(store, { kind: "number", id: number }, change, options));
+      await putItem(options, { kind: "number", id: number }, change);
     });
 
   const remove = storeCommand("delete", "Take a number away from its account.", "heliograph number delete 12345")
     .argument("<number>", "as in the list")
     .action((number: string, options: CommonOptions) =>
-      onStore(options, (store) => deleteItem(store, { kind: "number", id: plainSender(number) })),
+      deleteItem(options, { kind: "number", id: plainSender(number) }),
     );
 
   return new Command("number")

@@ -9,76 +9,54 @@ import { complain, print } from "./console.ts";
 import { CommandFault, EXIT, Failed, UsageFault } from "./fault.ts";
 import { refusalFault } from "./refusals.ts";
 
-/** Where each command is, in the order of the list. */
-const FILES = {
-  sandbox: async () => (await import("./run.ts")).sandboxCommand(),
-  serve: async () => (await import("./run.ts")).serveCommand(),
-  init: async () => (await import("./init.ts")).initCommand(),
-  doctor: async () => (await import("./doctor.ts")).doctorCommand(),
-  migrate: async () => (await import("./migrate.ts")).migrateCommand(),
-  copy: async () => (await import("./copy.ts")).copyCommand(),
-  backup: async () => (await import("./backup.ts")).backupCommand(),
-  secrets: async () => (await import("./secrets.ts")).secretsCommand(),
-  apply: async () => (await import("./apply.ts")).applyCommand(),
-  export: async () => (await import("./export.ts")).exportCommand(),
-  account: async () => (await import("./account.ts")).accountCommand(),
-  "api-key": async () => (await import("./api-key.ts")).apiKeyCommand(),
-  carrier: async () => (await import("./carrier.ts")).carrierCommand(),
-  route: async () => (await import("./route.ts")).routeCommand(),
-  rate: async () => (await import("./rate.ts")).rateCommand(),
-  exchange: async () => (await import("./exchange.ts")).exchangeCommand(),
-  number: async () => (await import("./number.ts")).numberCommand(),
-  "opt-out": async () => (await import("./opt-out.ts")).optOutCommand(),
-  message: async () => (await import("./message.ts")).messageCommand(),
-  report: async () => (await import("./report.ts")).reportCommand(),
-  receipt: async () => (await import("./receipt.ts")).receiptCommand(),
-  quarantine: async () => (await import("./quarantine.ts")).quarantineCommand(),
-  incoming: async () => (await import("./incoming.ts")).incomingCommand(),
-  statement: async () => (await import("./statement.ts")).statementCommand(),
-  ledger: async () => (await import("./ledger.ts")).ledgerCommand(),
-  audit: async () => (await import("./audit.ts")).auditCommand(),
-  listen: async () => (await import("./listen.ts")).listenCommand(),
-  receive: async () => (await import("./receive.ts")).receiveCommand(),
-  smsc: async () => (await import("./smsc.ts")).smscCommand(),
-  provider: async () => (await import("./provider.ts")).providerCommand(),
-  completion: async () => (await import("./completion.ts")).completionCommand(() => programWith(() => true)),
-} satisfies Readonly<Record<string, () => Promise<Command>>>;
+/** Makes a command; `program` is the whole of it, with all commands. */
+type Make = (program: () => Promise<Command>) => Command;
 
-type Name = keyof typeof FILES;
-
-/** What the list of commands says of each. */
-const SUMMARIES: Readonly<Record<Name, string>> = {
-  sandbox: "try it out: demo accounts and a simulated phone network",
-  serve: "run the service for real",
-  init: "set up a real service and its first operator",
-  doctor: "look for what is wrong, and say how to mend it",
-  migrate: "bring the store's schema up to date",
-  copy: "move the embedded store to PostgreSQL",
-  backup: "write a backup of the store while services run",
-  secrets: "the key that seals secrets in the store",
-  apply: "put a catalogue file in force, after showing what it changes",
-  export: "write the catalogue as a file for apply",
-  account: "accounts: clients, resellers, operators",
-  "api-key": "keys for programs, in place of a password",
-  carrier: "carriers, one by one",
-  route: "which numbers go to which carriers",
-  rate: "rate plans, and what a number costs",
-  exchange: "exchange rates",
-  number: "numbers to which phones write",
-  "opt-out": "numbers that want no messages",
-  message: "messages: listed, and one whole",
-  report: "delivery reports that could not be pushed",
-  receipt: "receipts from carriers that match no message",
-  quarantine: "what the store refused, and messages in doubt for it",
-  incoming: "messages from phones that no account gets",
-  statement: "an account's money over a time",
-  ledger: "check that the books agree",
-  audit: "who changed what, and when",
-  listen: "print what happens to messages, while it happens",
-  receive: "print delivery reports that come in, for trying out",
-  smsc: "a simulated carrier over SMPP",
-  provider: "a simulated provider of SMS over HTTP",
-  completion: "print a script for completion by Tab",
+/** Each command in the order of the list: what the list says of it, and where it is. */
+const COMMANDS: Readonly<Record<string, readonly [summary: string, load: () => Promise<Make>]>> = {
+  sandbox: [
+    "try it out: demo accounts and a simulated phone network",
+    async () => (await import("./run.ts")).sandboxCommand,
+  ],
+  serve: ["run the service for real", async () => (await import("./run.ts")).serveCommand],
+  init: ["set up a real service and its first operator", async () => (await import("./init.ts")).initCommand],
+  doctor: ["look for what is wrong, and say how to mend it", async () => (await import("./doctor.ts")).doctorCommand],
+  migrate: ["bring the store's schema up to date", async () => (await import("./migrate.ts")).migrateCommand],
+  copy: ["move the embedded store to PostgreSQL", async () => (await import("./copy.ts")).copyCommand],
+  backup: ["write a backup of the store while services run", async () => (await import("./backup.ts")).backupCommand],
+  secrets: ["the key that seals secrets in the store", async () => (await import("./secrets.ts")).secretsCommand],
+  apply: [
+    "put a catalogue file in force, after showing what it changes",
+    async () => (await import("./apply.ts")).applyCommand,
+  ],
+  export: ["write the catalogue as a file for apply", async () => (await import("./export.ts")).exportCommand],
+  account: ["accounts: clients, resellers, operators", async () => (await import("./account.ts")).accountCommand],
+  "api-key": ["keys for programs, in place of a password", async () => (await import("./api-key.ts")).apiKeyCommand],
+  carrier: ["carriers, one by one", async () => (await import("./carrier.ts")).carrierCommand],
+  route: ["which numbers go to which carriers", async () => (await import("./route.ts")).routeCommand],
+  rate: ["rate plans, and what a number costs", async () => (await import("./rate.ts")).rateCommand],
+  exchange: ["exchange rates", async () => (await import("./exchange.ts")).exchangeCommand],
+  number: ["numbers to which phones write", async () => (await import("./number.ts")).numberCommand],
+  "opt-out": ["numbers that want no messages", async () => (await import("./opt-out.ts")).optOutCommand],
+  message: ["messages: listed, and one whole", async () => (await import("./message.ts")).messageCommand],
+  report: ["delivery reports that could not be pushed", async () => (await import("./report.ts")).reportCommand],
+  receipt: ["receipts from carriers that match no message", async () => (await import("./receipt.ts")).receiptCommand],
+  quarantine: [
+    "what the store refused, and messages in doubt for it",
+    async () => (await import("./quarantine.ts")).quarantineCommand,
+  ],
+  incoming: ["messages from phones that no account gets", async () => (await import("./incoming.ts")).incomingCommand],
+  statement: ["an account's money over a time", async () => (await import("./statement.ts")).statementCommand],
+  ledger: ["check that the books agree", async () => (await import("./ledger.ts")).ledgerCommand],
+  audit: ["who changed what, and when", async () => (await import("./audit.ts")).auditCommand],
+  listen: ["print what happens to messages, while it happens", async () => (await import("./listen.ts")).listenCommand],
+  receive: [
+    "print delivery reports that come in, for trying out",
+    async () => (await import("./receive.ts")).receiveCommand,
+  ],
+  smsc: ["a simulated carrier over SMPP", async () => (await import("./smsc.ts")).smscCommand],
+  provider: ["a simulated provider of SMS over HTTP", async () => (await import("./provider.ts")).providerCommand],
+  completion: ["print a script for completion by Tab", async () => (await import("./completion.ts")).completionCommand],
 };
 
 const EXIT_CODES = `
@@ -99,9 +77,9 @@ export async function programWith(wanted: (name: string) => boolean): Promise<Co
     .addHelpText("after", EXIT_CODES)
     .configureOutput({ writeOut: print, writeErr: complain })
     .exitOverride();
-  for (const name of Object.keys(FILES) as Name[]) {
-    const command = wanted(name) ? await FILES[name]() : new Command(name);
-    program.addCommand(command.summary(SUMMARIES[name]));
+  for (const [name, [summary, load]] of Object.entries(COMMANDS)) {
+    const command = wanted(name) ? (await load())(() => programWith(() => true)) : new Command(name);
+    program.addCommand(command.summary(summary));
   }
   inherit(program);
   return program;

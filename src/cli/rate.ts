@@ -2,7 +2,7 @@
 import { Command } from "commander";
 import { refuseUnknown } from "../admin/catalogue.ts";
 import { type QuoteProblem, quoteFor } from "../admin/quote.ts";
-import type { ItemFields, RatePlan } from "../catalogue/file.ts";
+import type { RatePlan } from "../catalogue/file.ts";
 import { Snapshot } from "../catalogue/snapshot.ts";
 import { formatMicros } from "../money/amounts.ts";
 import { isDestination, plainPhone } from "../sms/addresses.ts";
@@ -22,14 +22,11 @@ import {
   UsageFault,
 } from "./support.ts";
 
-interface Row {
-  readonly ratePlan: string;
-  readonly currency: string;
-  readonly prefix: string;
-  readonly price: string;
+function rowsOf({ id, currency, rate }: RatePlan) {
+  return rate.map(({ prefix, price }) => ({ ratePlan: id, currency, prefix, price }));
 }
 
-const COLUMNS: readonly Column<Row>[] = [
+const COLUMNS: readonly Column<ReturnType<typeof rowsOf>[number]>[] = [
   { title: "RATE PLAN", of: ({ ratePlan }) => ratePlan },
   { title: "CURRENCY", of: ({ currency }) => currency },
   { title: "PREFIX", of: ({ prefix }) => shownPrefix(prefix) },
@@ -46,11 +43,7 @@ export function rateCommand(): Command {
     .action(async (plan: string | undefined, options: CommonOptions & JsonOption) => {
       const plans = await onStore(options, (store) => itemsOf<RatePlan>(store, "ratePlan"));
       if (plan !== undefined && !plans.some(({ id }) => id === plan)) refuseUnknown({ kind: "ratePlan", id: plan });
-      const rows = plans
-        .filter(({ id }) => plan === undefined || id === plan)
-        .flatMap(({ id, currency, rate }) =>
-          rate.map(({ prefix, price }) => ({ ratePlan: id, currency, prefix, price })),
-        );
+      const rows = plans.filter(({ id }) => plan === undefined || id === plan).flatMap(rowsOf);
       showList(options, COLUMNS, rows, howMany(rows.length, "price", "There are no rate plans."));
     });
 
@@ -96,44 +89,31 @@ export function rateCommand(): Command {
 
 async function setRate(plan: string, prefixText: string, price: string, options: SetOptions): Promise<void> {
   const prefix = prefixOf(prefixText);
-  await onStore(options, (store) =>
-    putItem(
-      store,
-      { kind: "ratePlan", id: plan },
-      (before) => {
-        const old = before as RatePlan | null;
-        if (old === null && options.currency === undefined)
-          throw new UsageFault(`there is no rate plan ${plan}: name its currency with --currency to make it`);
-        const known = old?.rate.some((rate) => rate.prefix === prefix) === true;
-        const rate = known
-          ? old!.rate.map((one) => (one.prefix === prefix ? { prefix, price } : one))
-          : [...(old?.rate ?? []), { prefix, price }];
-        return { id: plan, currency: options.currency ?? old?.currency, rate };
-      },
-      options,
-    ),
-  );
+  await putItem(options, { kind: "ratePlan", id: plan }, (before) => {
+    const old = before as RatePlan | null;
+    if (old === null && options.currency === undefined)
+      throw new UsageFault(`there is no rate plan ${plan}: name its currency with --currency to make it`);
+    const known = old?.rate.some((rate) => rate.prefix === prefix) === true;
+    const rate = known
+      ? old!.rate.map((one) => (one.prefix === prefix ? { prefix, price } : one))
+      : [...(old?.rate ?? []), { prefix, price }];
+    return { id: plan, currency: options.currency ?? old?.currency, rate };
+  });
 }
 
 async function deleteRate(plan: string, prefixText: string | undefined, options: CommonOptions): Promise<void> {
   const item = { kind: "ratePlan", id: plan } as const;
-  await onStore(options, async (store) => {
-    if (prefixText === undefined) {
-      await deleteItem(store, item);
-      return;
-    }
-    const prefix = prefixOf(prefixText);
-    const without = (before: ItemFields | null): ItemFields => {
-      if (before === null) refuseUnknown(item);
-      const { rate: prices } = before as RatePlan;
-      const rate = prices.filter((one) => one.prefix !== prefix);
-      if (rate.length === prices.length)
-        throw new CommandFault(`the rate plan ${plan} has no price for ${shownPrefix(prefix)}`);
-      if (rate.length === 0)
-        throw new CommandFault(`it is the last price of ${plan}: "heliograph rate delete ${plan}" deletes the plan`);
-      return { ...before, rate };
-    };
-    await putItem(store, item, without, {});
+  if (prefixText === undefined) return deleteItem(options, item);
+  const prefix = prefixOf(prefixText);
+  await putItem(options, item, (before) => {
+    if (before === null) refuseUnknown(item);
+    const { rate: prices } = before as RatePlan;
+    const rate = prices.filter((one) => one.prefix !== prefix);
+    if (rate.length === prices.length)
+      throw new CommandFault(`the rate plan ${plan} has no price for ${shownPrefix(prefix)}`);
+    if (rate.length === 0)
+      throw new CommandFault(`it is the last price of ${plan}: "heliograph rate delete ${plan}" deletes the plan`);
+    return { ...before, rate };
   });
 }
 

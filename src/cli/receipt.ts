@@ -2,8 +2,8 @@
 import { Command } from "commander";
 import { listItems } from "../admin/catalogue.ts";
 import { clearReceipts } from "../admin/receipts.ts";
-import type { ParkedFilter } from "../message/receipt.ts";
 import { systemClock } from "../runtime/clock.ts";
+import { given } from "../runtime/given.ts";
 import { didYouMean } from "../runtime/near.ts";
 import { formatDateTime } from "../schedule/date-time.ts";
 import { errorById } from "../sms/errors.ts";
@@ -99,7 +99,7 @@ export function receiptCommand(): Command {
     .option("--carrier <id>", "only those of a carrier")
     .addOption(LIMIT)
     .action(async (options: ListOptions) => {
-      const filter = { ...ofCarrier(options), limit: limitOf(options) };
+      const filter = { ...given({ carrierId: options.carrier }), limit: limitOf(options) };
       const { count, receipts } = await onStore(options, async (store) => {
         await knownCarrier(store, options);
         return store.parkedReceipts(filter);
@@ -140,10 +140,6 @@ async function knownCarrier(store: Store, { carrier }: { readonly carrier?: stri
   throw new UsageFault(`there is no carrier "${carrier}", only ${named}${more}${didYouMean(carrier, known)}`);
 }
 
-function ofCarrier({ carrier }: { readonly carrier?: string }): ParkedFilter {
-  return carrier === undefined ? {} : { carrierId: carrier };
-}
-
 const CARRIERS_NAMED = 20;
 
 async function clearParked(numbers: string[], options: ClearOptions): Promise<void> {
@@ -152,7 +148,7 @@ async function clearParked(numbers: string[], options: ClearOptions): Promise<vo
   const hasFilter = carrier !== undefined || olderThan !== undefined;
   if ([numbers.length > 0, hasFilter, all === true].filter(Boolean).length !== 1)
     throw new UsageFault("say which receipts: by their numbers, or with --carrier and --older-than, or --all");
-  const ageMs = olderThan === undefined ? null : ageOfText(olderThan);
+  const ageMs = olderThan === undefined ? undefined : ageOfText(olderThan);
   const which = [
     numbers.length > 0 ? `${numbers.length === 1 ? "receipt" : "receipts"} ${numbers.join(", ")}` : "the receipts",
     carrier === undefined ? "" : ` of ${carrier}`,
@@ -164,7 +160,7 @@ async function clearParked(numbers: string[], options: ClearOptions): Promise<vo
     if (!(await confirmed(`Delete ${which} that match no message?`))) throw new CommandFault("nothing is changed");
   }
   const made = byCommandLine();
-  const filter = { ...ofCarrier(options), ...(ageMs === null ? {} : { beforeMs: made.atMs - ageMs }) };
+  const filter = given({ carrierId: carrier, beforeMs: ageMs === undefined ? undefined : made.atMs - ageMs });
   const ids = numbers.length > 0 ? numbers : null;
   let cleared = 0;
   await onStore(options, async (store) => {

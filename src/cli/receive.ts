@@ -3,10 +3,10 @@
  * 200; or, as receivers do some day, with an error, late, or never.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import { Command } from "commander";
 import { systemClock, type Timer } from "../runtime/clock.ts";
-import { ConnectionRoom } from "../runtime/connection-room.ts";
+import { ConnectionRoom, listenAt } from "../runtime/connection-room.ts";
+import { orElse } from "../runtime/or-else.ts";
 import { readSecretFile } from "../runtime/private-files.ts";
 import { withExample } from "./example.ts";
 import { counted } from "./show.ts";
@@ -112,14 +112,10 @@ async function receive(options: ReceiveOptions): Promise<void> {
     });
   });
   server.on("connection", (socket) => room.enter(socket));
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", (error: NodeJS.ErrnoException) =>
-      reject(new CommandFault(`port ${options.port} cannot be listened on (${error.code}): name another with --port`)),
-    );
-    server.listen(port, "127.0.0.1", resolve);
+  const listensAt = await listenAt(server, port, "127.0.0.1").catch(({ code }: NodeJS.ErrnoException) => {
+    throw new CommandFault(`port ${options.port} cannot be listened on (${code}): name another with --port`);
   });
-  const address = server.address() as AddressInfo;
-  say(`Waiting for delivery reports on http://127.0.0.1:${address.port}/ (stop with Ctrl-C)`);
+  say(`Waiting for delivery reports on http://127.0.0.1:${listensAt}/ (stop with Ctrl-C)`);
   say(`${describe(manner)}\n`);
 }
 
@@ -170,9 +166,5 @@ function answer(request: IncomingMessage, response: ServerResponse, manner: Mann
 }
 
 function readable(body: string): string {
-  try {
-    return JSON.stringify(JSON.parse(body), null, 2);
-  } catch {
-    return body;
-  }
+  return orElse(() => JSON.stringify(JSON.parse(body), null, 2), body);
 }

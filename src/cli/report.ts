@@ -6,7 +6,7 @@ import { hostOf } from "../runtime/urls.ts";
 import { formatDateTime, parseDateTime } from "../schedule/date-time.ts";
 import type { DeadLetter } from "../store/port/reports.ts";
 import type { Store } from "../store/port/store.ts";
-import { type Column, showJson, showTable, withJson } from "./show.ts";
+import { type Column, shownAsJson, showTable, withJson } from "./show.ts";
 import {
   accountNamed,
   CommandFault,
@@ -94,12 +94,6 @@ async function waitingOf(store: Store, { account, url, host }: FilterOptions): P
     : ` ${count} reports wait for their next try, the first at ${next}.${why}`;
 }
 
-function chunksOf(ids: readonly string[], size: number): string[][] {
-  return Array.from({ length: Math.ceil(ids.length / size) }, (_, index) =>
-    ids.slice(index * size, (index + 1) * size),
-  );
-}
-
 function shown({ id, accountKey, url, itemCount, attempts, deadAtMs, reason, history }: DeadLetter) {
   return {
     id,
@@ -129,10 +123,7 @@ export function reportCommand(): Command {
         const none = `There are no dead letters${await othersOf(store, options)}.${await waitingOf(store, options)}`;
         return { letters: found, none };
       });
-      if (options.json === true) {
-        showJson(letters.map(shown));
-        return;
-      }
+      if (shownAsJson(options, letters.map(shown))) return;
       if (letters.length > 0) showTable(COLUMNS, letters);
       say(letters.length === 0 ? none : REPLAY_HINT);
     });
@@ -157,26 +148,22 @@ export function reportCommand(): Command {
         throw new UsageFault("--since is a date and time, such as 2026-02-12T14:00:00Z");
       if (ids.some((id) => !/^\d{1,18}$|^[1-8]\d{18}$/.test(id)))
         throw new UsageFault("an id is a number, as `heliograph report dead` shows it");
-      const pages = ids.length > 0 ? chunksOf(ids, REPLAY_PAGE) : null;
       const { count, waiting } = await onStore(options, async (store) => {
         const page = { nowMs: systemClock.now(), limit: REPLAY_PAGE };
         let sum = 0;
-        for (const some of pages ?? [])
+        for (let at = 0; at < ids.length; at += REPLAY_PAGE) {
+          const some = ids.slice(at, at + REPLAY_PAGE);
           sum += (await store.replayDeadLetters({ ids: some, accountKey: null, ...page })).replayed;
-        if (pages !== null) {
+        }
+        if (ids.length > 0) {
           if (sum === 0)
             throw new CommandFault("none of these is the id of a dead letter: see `heliograph report dead`");
           return { count: sum, waiting: "" };
         }
-        const filter = await filterOf(store, options);
+        const query = { ...(await filterOf(store, options)), sinceMs, ...page };
         let afterId: string | null = null;
         do {
-          const { replayed, next }: { replayed: number; next: string | null } = await store.replayDeadLetters({
-            ...filter,
-            sinceMs,
-            afterId,
-            ...page,
-          });
+          const { replayed, next } = await store.replayDeadLetters({ ...query, afterId });
           sum += replayed;
           afterId = next;
         } while (afterId !== null);

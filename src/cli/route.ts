@@ -1,9 +1,9 @@
 /** `heliograph route list|set|delete`: which numbers go to which carriers. */
 import { Command } from "commander";
 import { groupsOf, type Route } from "../catalogue/file.ts";
-import { deleteItem, itemsOf, prefixOf, putItem, shownPrefix } from "./catalogue-items.ts";
-import { type Column, howMany, type JsonOption, showList } from "./show.ts";
-import { type CommonOptions, jsonCommand, onStore, storeCommand, UsageFault } from "./support.ts";
+import { deleteItem, listing, prefixOf, putItem, shownPrefix } from "./catalogue-items.ts";
+import type { Column, JsonOption } from "./show.ts";
+import { type CommonOptions, jsonCommand, storeCommand, UsageFault } from "./support.ts";
 
 const COLUMNS: readonly Column<Route>[] = [
   { title: "PREFIX", of: ({ prefix }) => shownPrefix(prefix) },
@@ -20,11 +20,7 @@ export function routeCommand(): Command {
     "list",
     "Show the routes. The longest prefix that fits a number decides; * fits all.",
     "heliograph route list",
-  ).action(async (options: CommonOptions & JsonOption) => {
-    const routes = await onStore(options, (store) => itemsOf<Route>(store, "route"));
-    const lastLine = howMany(routes.length, "route", "There are no routes, so every message is rejected.");
-    showList(options, COLUMNS, routes, lastLine);
-  });
+  ).action(listing("route", COLUMNS, "route", "There are no routes, so every message is rejected."));
 
   const set = jsonCommand(
     "set",
@@ -37,7 +33,7 @@ export function routeCommand(): Command {
     .argument("<groups...>", "carriers with commas between them, each with =weight if it is not 1")
     .action(async (prefix: string, groups: readonly string[], options: CommonOptions & JsonOption) => {
       const route = routeOf(prefixOf(prefix), groups.map(readGroup));
-      await onStore(options, (store) => putItem(store, { kind: "route", id: route.prefix }, () => route, options));
+      await putItem(options, { kind: "route", id: route.prefix }, () => route);
     });
 
   const remove = storeCommand(
@@ -46,10 +42,7 @@ export function routeCommand(): Command {
     "heliograph route delete 41",
   )
     .argument("<prefix>", "digits, or * for all numbers")
-    .action((prefix: string, options: CommonOptions) => {
-      const id = prefixOf(prefix);
-      return onStore(options, (store) => deleteItem(store, { kind: "route", id }));
-    });
+    .action((prefix: string, options: CommonOptions) => deleteItem(options, { kind: "route", id: prefixOf(prefix) }));
 
   return new Command("route")
     .description('Which numbers go to which carriers; "heliograph rate quote" tells of one number.')

@@ -23,35 +23,32 @@ export interface LifeParts {
 
 /** Prints as long as the process lives. */
 export class SandboxLife {
-  readonly #say: (line: string) => void;
-  readonly #hasRoom: () => boolean;
-  readonly #clock: Clock;
+  readonly #parts: Required<LifeParts>;
   #lines = 0;
   #more = 0;
   #timer: Timer | null = null;
 
-  constructor({ live, say, hasRoom = outputHasRoom, clock = systemClock }: LifeParts) {
-    this.#say = say;
-    this.#hasRoom = hasRoom;
-    this.#clock = clock;
-    live.subscribe((batch) => this.#take(batch));
+  constructor(parts: LifeParts) {
+    this.#parts = { hasRoom: outputHasRoom, clock: systemClock, ...parts };
+    parts.live.subscribe((batch) => this.#take(batch));
   }
 
   #take(batch: LiveBatch): void {
+    const { say, hasRoom, clock } = this.#parts;
     this.#more += missedIn(batch);
     for (const event of batch.events) {
       if (UNTOLD.has(event.kind)) continue;
-      if (this.#lines++ < MAX_LINES_A_SECOND && this.#hasRoom()) this.#say(lineOf(toldOf(event)));
+      if (this.#lines++ < MAX_LINES_A_SECOND && hasRoom()) say(lineOf(toldOf(event)));
       else this.#more++;
     }
-    this.#timer ??= this.#clock.after(SECOND_MS, () => this.#nextSecond());
+    this.#timer ??= clock.after(SECOND_MS, () => this.#nextSecond());
   }
 
   #nextSecond(): void {
     this.#timer = null;
     this.#lines = 0;
-    if (this.#more === 0 || !this.#hasRoom()) return;
-    this.#say(`… and ${this.#more.toLocaleString("en-US")} more`);
+    if (this.#more === 0 || !this.#parts.hasRoom()) return;
+    this.#parts.say(`… and ${this.#more.toLocaleString("en-US")} more`);
     this.#more = 0;
   }
 }

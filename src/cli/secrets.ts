@@ -21,10 +21,6 @@ To change the key:
   2. heliograph secrets seal
   3. Take the second line out of the file. Backups from before need that key.`;
 
-interface MakeKeyOptions {
-  readonly add?: boolean;
-}
-
 export function secretsCommand(): Command {
   const makeKey = withExample(
     new Command("make-key").description("Make a key in a new file, which is its owner's alone."),
@@ -49,7 +45,7 @@ export function secretsCommand(): Command {
     .addCommand(seal);
 }
 
-function makeKeyIn(file: string, { add }: MakeKeyOptions): void {
+function makeKeyIn(file: string, { add }: { readonly add?: boolean }): void {
   const key = makeSecretKey();
   try {
     const before = add === true ? readSecretFile(file) : "";

@@ -50,6 +50,12 @@ export function showJson(value: unknown): void {
   say(JSON.stringify(value, null, 2));
 }
 
+/** Shows it as JSON where that is wanted; false where people are to read it. */
+export function shownAsJson({ json = false }: JsonOption, value: unknown): boolean {
+  if (json) showJson(value);
+  return json;
+}
+
 /** "There are no routes.", "1 route.", "2 routes." */
 export function howMany(count: number, noun: string, none = `There are no ${noun}s.`): string {
   return count === 0 ? none : `${counted(count, noun)}.`;
@@ -62,10 +68,7 @@ export function showList<Row>(
   rows: readonly Row[],
   lastLine: string,
 ): void {
-  if (options.json === true) {
-    showJson(rows);
-    return;
-  }
+  if (shownAsJson(options, rows)) return;
   if (rows.length > 0) showTable(columns, rows);
   say(lastLine);
 }

@@ -15,12 +15,8 @@ import { systemClock } from "../runtime/clock.ts";
 import { formatDateTime, monthOf } from "../schedule/date-time.ts";
 import type { Store } from "../store/port/store.ts";
 import { print } from "./console.ts";
-import { type Column, counted, type JsonOption, showJson, showTable } from "./show.ts";
+import { type Column, counted, type JsonOption, shownAsJson, showTable } from "./show.ts";
 import { accountNamed, momentOf, say, UsageFault } from "./support.ts";
-
-export interface OfAllOptions extends JsonOption {
-  readonly csv?: boolean;
-}
 
 type Span = Pick<Period, "sinceMs" | "untilMs">;
 
@@ -38,7 +34,7 @@ export async function stateAll(
   source: StatementSource,
   resellerKey: string,
   span: Span,
-  options: OfAllOptions,
+  options: JsonOption & { readonly csv?: boolean },
 ): Promise<void> {
   const reseller = await accountNamed(store, resellerKey);
   if (reseller.kind !== "reseller") throw new UsageFault(`--reseller must name a reseller, and ${resellerKey} is none`);
@@ -55,16 +51,8 @@ export async function stateAll(
   );
   const rows = all.map(({ key, currency, ...sums }) => shown(key, currency, sums));
   const [from, to] = [formatDateTime(span.sinceMs), formatDateTime(span.untilMs)];
-  if (options.json === true) {
-    showJson({
-      reseller: resellerKey,
-      from,
-      to,
-      totals: totals.map(({ account: _, ...total }) => total),
-      accounts: rows,
-    });
-    return;
-  }
+  const bare = totals.map(({ account: _, ...total }) => total);
+  if (shownAsJson(options, { reseller: resellerKey, from, to, totals: bare, accounts: rows })) return;
   say(`The clients of ${resellerKey}, from ${from} to ${to}`);
   say("");
   if (rows.length > 0) showTable(COLUMNS, [...rows, ...totals]);

@@ -4,6 +4,7 @@ import {
   type Balances,
   balancesOf,
   linesOf,
+  type Period,
   type StatementLine,
   type StatementSource,
   statementCsv,
@@ -43,9 +44,9 @@ export function statementCommand(): Command {
 }
 
 interface Sum {
-  count: number;
-  parts: number;
-  amountMicros: bigint;
+  readonly count: number;
+  readonly parts: number;
+  readonly amountMicros: bigint;
 }
 
 async function state(key: string | undefined, options: StatementOptions): Promise<void> {
@@ -66,19 +67,12 @@ async function state(key: string | undefined, options: StatementOptions): Promis
       return;
     }
     const { openingMicros } = await balancesOf(source, period);
-    const sums: Sums = {
-      charge: none(),
-      refund: none(),
-      funds: none(),
-      correction: none(),
-      transfer: none(),
-      writeOff: none(),
-    };
+    const sums: Sums = {};
     let closingMicros = openingMicros;
     // Of a large account there are millions: they are kept only to be shown at the end.
     const shownLines: ShownLine[] = [];
     for await (const lines of linesOf(source, period, openingMicros)) {
-      for (const { kind, partCount, amountMicros } of lines) add(sums[kind], partCount ?? 0, amountMicros);
+      for (const line of lines) sums[line.kind] = added(sums[line.kind], line);
       if (options.postings === true) for (const line of lines) shownLines.push(shownLine(line));
       closingMicros = lines.at(-1)?.balanceMicros ?? closingMicros;
     }
@@ -89,14 +83,14 @@ async function state(key: string | undefined, options: StatementOptions): Promis
   });
 }
 
-function none(): Sum {
-  return { count: 0, parts: 0, amountMicros: 0n };
-}
+const NOTHING: Sum = { count: 0, parts: 0, amountMicros: 0n };
 
-function add(sum: Sum, parts: number, amountMicros: bigint): void {
-  sum.count++;
-  sum.parts += parts;
-  sum.amountMicros += amountMicros;
+function added({ count, parts, amountMicros } = NOTHING, line: StatementLine): Sum {
+  return {
+    count: count + 1,
+    parts: parts + (line.partCount ?? 0),
+    amountMicros: amountMicros + line.amountMicros,
+  };
 }
 
 function shownLine({ atMs, kind, amountMicros, balanceMicros, partCount, messageKey, description }: StatementLine) {
@@ -111,17 +105,15 @@ function shownLine({ atMs, kind, amountMicros, balanceMicros, partCount, message
   };
 }
 
-type Sums = Readonly<Record<StatementLine["kind"], Sum>>;
+type Sums = { [Kind in StatementLine["kind"]]?: Sum };
 
-interface Statement extends Balances {
+interface Statement extends Balances, Omit<Period, "accountId"> {
   readonly account: ManagedAccount;
-  readonly sinceMs: number;
-  readonly untilMs: number;
   readonly sums: Sums;
 }
 
 function shown({ account: { key, currency }, sinceMs, untilMs, openingMicros, closingMicros, sums }: Statement) {
-  const of = ({ count, parts, amountMicros }: Sum) => ({ count, parts, amount: formatMicros(amountMicros) });
+  const of = ({ count, parts, amountMicros } = NOTHING) => ({ count, parts, amount: formatMicros(amountMicros) });
   return {
     account: key,
     currency,

@@ -7,6 +7,7 @@ import { inWords, missingData, storeTrouble } from "../drivers/store-trouble.ts"
 import { systemClock } from "../runtime/clock.ts";
 import { given } from "../runtime/given.ts";
 import { createLog } from "../runtime/log.ts";
+import { orElse } from "../runtime/or-else.ts";
 import { parseDayOrMoment } from "../schedule/date-time.ts";
 import { type PartialSettings, readSettings, type Settings } from "../settings/settings.ts";
 import { localStore } from "../store/group.ts";
@@ -150,13 +151,8 @@ export const EVERYTHING = { resellerId: null } as const;
 
 /** Who makes a change, and when, for the audit. */
 export function byCommandLine(): { by: Actor; atMs: number } {
-  let address: string;
-  try {
-    address = `${userInfo().username}@${hostname()}`;
-  } catch {
-    // A user without an entry in the system's list, as in a container.
-    address = hostname();
-  }
+  // Not all users have an entry in the system's list: in a container one may have none.
+  const address = orElse(() => `${userInfo().username}@${hostname()}`, hostname());
   return { by: { name: "command line", address }, atMs: systemClock.now() };
 }
 

@@ -1,5 +1,5 @@
 /** Accounts: made, seen and changed by an operator, or by a reseller as far as they are its tenants. */
-import { finder, inserting, selecting, updating } from "../store/by-name.ts";
+import { counting, finder, inserting, selecting, updating } from "../store/by-name.ts";
 import type { CommandParts } from "../store/command-parts.ts";
 import { isKeyOf, isUsernameOf, keyPrefix, usernamePrefixes } from "../store/names.ts";
 import type {
@@ -32,7 +32,7 @@ const FROM = `FROM account JOIN wallet ON wallet.account_id = account.id LEFT JO
 
 export function accountCommands(parts: CommandParts) {
   const { sql, tables, unit } = parts;
-  const { note, noteChange } = auditWriter(parts);
+  const { note, tellChange, noteChange } = auditWriter(parts);
   const { seal } = secretWriter(parts);
   const auditFunds = fundsAudit(parts);
   const settle = settling(parts);
@@ -52,7 +52,7 @@ export function accountCommands(parts: CommandParts) {
     `SELECT account.key FROM login JOIN account ON account.id = login.account_id
      WHERE lower(substr(username, 1, CAST(? AS INTEGER))) IN (?, ?, ?) LIMIT 1`,
   );
-  const count = sql.prepare<[string], { count: number }>("SELECT count(*) AS count FROM account WHERE kind = ?");
+  const count = counting<[string]>(sql, "account WHERE kind = ?");
   const list = finding<
     [string, number | null, string | null, number | null, number],
     ManagedRow
@@ -124,7 +124,7 @@ export function accountCommands(parts: CommandParts) {
       await insertLogin.run({ username, accountId: id, passwordHash, setByReseller: byReseller });
       await openWallet.run(id, key, currency);
       const made = { ...shown, ...madeWith(by) };
-      await note({ by, atMs, action: "create", kind: "account", subject: key, resellerId, before: null, after: made });
+      await note({ by, atMs, action: "create", kind: "account", subject: key, resellerId, after: made });
       const { openingBalanceMicros: amountMicros } = input;
       if (amountMicros > 0n) {
         await tables.load({ wallets: [id] });
@@ -136,11 +136,11 @@ export function accountCommands(parts: CommandParts) {
         await auditFunds(account, wallet, { by, atMs, action: "topUp", amountMicros, reason });
       }
       alertWhenSet(unit(), { id, key, alert }, { balanceMicros: amountMicros, currency }, atMs);
-      await noteChange();
+      await tellChange();
       return { kind: "created", account: accountOf((await byKey.get(key))!) };
     },
 
-    countAccounts: async ({ kind }) => (await count.get(kind))!.count,
+    countAccounts: ({ kind }) => count(kind),
 
     async accounts({ resellerId, kind, suspended, afterKey, limit }) {
       const flag = suspended === null ? null : Number(suspended);
@@ -175,8 +175,8 @@ export function accountCommands(parts: CommandParts) {
       }
       const action = change.retired === true ? "retire" : "change";
       const about = { kind: "account", subject: key, resellerId: before.parentId } as const;
-      await note({ by, atMs, action, ...about, before: shown(before), after: { ...shown(after), ...madeWith(by) } });
-      await noteChange();
+      const audited = { before: shown(before), after: { ...shown(after), ...madeWith(by) } };
+      await noteChange({ by, atMs, action, ...about, ...audited });
       await tables.flush();
       return { kind: "changed", account: (await find(key, { resellerId }))! };
     },
@@ -188,15 +188,7 @@ export function accountCommands(parts: CommandParts) {
       await setHash({ username, passwordHash, setByReseller: resellerId !== null });
       await endSessions.run(user.accountId);
       const about = { kind: "password", subject: username, resellerId: account.parentId } as const;
-      await note({
-        by,
-        atMs,
-        action: "change",
-        ...about,
-        before: null,
-        after: { account: account.key, ...madeWith(by) },
-      });
-      await noteChange();
+      await noteChange({ by, atMs, action: "change", ...about, after: { account: account.key, ...madeWith(by) } });
       return "done";
     },
 
@@ -205,8 +197,7 @@ export function accountCommands(parts: CommandParts) {
       if (account === null) return "unknown account";
       const ended = await endSessions.run(account.id);
       const about = { kind: "sessions", subject: accountKey, resellerId: account.parentId } as const;
-      await note({ by, atMs, action: "delete", ...about, before: { sessions: ended }, after: null });
-      await noteChange();
+      await noteChange({ by, atMs, action: "delete", ...about, before: { sessions: ended } });
       return { ended };
     },
   });

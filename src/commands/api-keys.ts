@@ -16,7 +16,7 @@ const LISTED = API_KEY.named("id", "name", "scopes", "expiresAtMs", "allowedAddr
 
 export function apiKeyCommands(parts: CommandParts) {
   const { sql } = parts;
-  const { note, noteChange } = auditWriter(parts);
+  const { noteChange } = auditWriter(parts);
   const accountId = selecting(sql, ACCOUNT, ["id", "parentId"], ["key"]);
   const taken = sql.prepare<[string, string], unknown>("SELECT 1 FROM api_key WHERE id = ? OR key_hash = ?");
   const insert = inserting(sql, API_KEY);
@@ -47,8 +47,7 @@ export function apiKeyCommands(parts: CommandParts) {
       await insert.run({ ...input, accountId: account.id, createdAtMs: atMs });
       const about = { kind: "apiKey", subject: id, resellerId: account.parentId } as const;
       const after = { accountKey, name, scopes, expiresAtMs, allowedAddresses, madeWith };
-      await note({ by, atMs, action: "create", ...about, before: null, after });
-      await noteChange();
+      await noteChange({ by, atMs, action: "create", ...about, after });
       return "created";
     },
 
@@ -75,8 +74,7 @@ export function apiKeyCommands(parts: CommandParts) {
       await remove.run(id);
       const { accountKey, name, parentId } = row;
       const about = { kind: "apiKey", subject: id, resellerId: parentId } as const;
-      await note({ by, atMs, action: "delete", ...about, before: { accountKey, name }, after: null });
-      await noteChange();
+      await noteChange({ by, atMs, action: "delete", ...about, before: { accountKey, name } });
       return "revoked";
     },
   });

@@ -2,6 +2,7 @@
 import type { FundsMoveKind } from "../money/postings.ts";
 import type { CommandParts } from "../store/command-parts.ts";
 import type { Actor, AuditEntry } from "../store/port/accounts.ts";
+import type { Value } from "../store/sql.ts";
 import { commands } from "./entry.ts";
 import { loginEventReader } from "./login-events.ts";
 
@@ -33,8 +34,8 @@ export interface AuditedChange {
   /** The reseller whose client it is about. */
   readonly resellerId: number | null;
   /** What was there and what is there, without secrets. */
-  readonly before: unknown;
-  readonly after: unknown;
+  readonly before?: unknown;
+  readonly after?: unknown;
 }
 
 export function auditWriter({ sql, unit }: CommandParts) {
@@ -42,18 +43,18 @@ export function auditWriter({ sql, unit }: CommandParts) {
     "INSERT INTO audit (at_ms, actor, address, action, kind, subject, parent_id, before, after) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
   );
   const changed = sql.prepare("UPDATE counter SET changes = changes + 1");
-  return {
-    /** Changes without an actor are the service's own, and not noted. */
-    async note({ by, atMs, action, kind, subject, resellerId, before, after }: AuditedChange): Promise<void> {
-      if (by === undefined) return;
-      await insert.run(atMs, by.name, by.address, action, kind, subject, resellerId, asJson(before), asJson(after));
-    },
-    /** Accounts or the catalogue are others than before: whoever has them in memory looks again. */
-    async noteChange(): Promise<void> {
-      await changed.run();
-      unit().changed = true;
-    },
+  /** Changes without an actor are the service's own, and not noted. */
+  const note = async ({ by, atMs, action, kind, subject, resellerId, before, after }: AuditedChange): Promise<void> => {
+    if (by === undefined) return;
+    await insert.run(atMs, by.name, by.address, action, kind, subject, resellerId, asJson(before), asJson(after));
   };
+  /** Accounts or the catalogue are others than before: whoever has them in memory looks again. */
+  const tellChange = async (): Promise<void> => {
+    await changed.run();
+    unit().changed = true;
+  };
+  const noteChange = (change: AuditedChange): Promise<void> => note(change).then(tellChange);
+  return { note, tellChange, noteChange };
 }
 
 function asJson(value: unknown): string | null {
@@ -62,18 +63,18 @@ function asJson(value: unknown): string | null {
 }
 
 export function auditCommands({ sql }: CommandParts) {
-  const columns = `id, at_ms AS "atMs", actor, address, action, kind, subject, before, after`;
-  const rest = `id < ? AND kind = coalesce(?, kind) AND subject = coalesce(?, subject) AND actor = coalesce(?, actor) ORDER BY id DESC LIMIT ?`;
-  const all = sql.prepare<[number, string | null, string | null, string | null, number], AuditEntry>(
-    `SELECT ${columns} FROM audit WHERE ${rest}`,
+  const entries = <Given extends Value[]>(where: string) =>
+    sql.prepare<[...Given, limit: number], AuditEntry>(
+      `SELECT id, at_ms AS "atMs", actor, address, action, kind, subject, before, after FROM audit WHERE ${where} ORDER BY id DESC LIMIT ?`,
+    );
+  const rest = "id < ? AND kind = coalesce(?, kind) AND subject = coalesce(?, subject) AND actor = coalesce(?, actor)";
+  const all = entries<[number, string | null, string | null, string | null]>(rest);
+  const ofSubject = entries<[string, string, number, string | null]>(
+    "kind = ? AND subject = ? AND id < ? AND actor = coalesce(?, actor)",
   );
-  const ofSubject = sql.prepare<[string, string, number, string | null, number], AuditEntry>(
-    `SELECT ${columns} FROM audit WHERE kind = ? AND subject = ? AND id < ? AND actor = coalesce(?, actor) ORDER BY id DESC LIMIT ?`,
+  const ofReseller = entries<[number, number, string | null, string | null, string | null]>(
+    `parent_id = ? AND ${rest}`,
   );
-  const ofReseller = sql.prepare<[number, number, string | null, string | null, string | null, number], AuditEntry>(
-    `SELECT ${columns} FROM audit WHERE parent_id = ? AND ${rest}`,
-  );
-
   const logins = loginEventReader({ sql });
 
   return commands({

@@ -3,6 +3,7 @@
  * messages. So nobody counts them all at once: whoever wants to know goes on from page to page, and need not come back to a page that is finished.
  */
 import { STATUS, statusById } from "../sms/statuses.ts";
+import { purging } from "../store/by-name.ts";
 import type { CommandParts } from "../store/command-parts.ts";
 import type { BulkCount, ListedBulk } from "../store/port/bulks.ts";
 import { compareKeys } from "../store/rows.ts";
@@ -50,15 +51,13 @@ export function bulkListCommands({ sql }: CommandParts) {
      GROUP BY state, status_id`,
   );
 
-  const purge = sql.prepare<[number, number]>(
-    `DELETE FROM bulk WHERE (account_id, bulk_id) IN
-       (SELECT account_id, bulk_id FROM bulk WHERE at_once = 1 AND made_at_ms < ? ORDER BY made_at_ms LIMIT ?)`,
-  );
-
   return commands({
-    async purgeListedBulks({ beforeMs, limit }) {
-      return { more: (await purge.run(beforeMs, limit)) >= limit };
-    },
+    purgeListedBulks: purging(sql, {
+      table: "bulk",
+      key: "account_id, bulk_id",
+      at: "made_at_ms",
+      only: "at_once = 1",
+    }),
 
     listedBulks: ({ accountId, before: position, limit }) =>
       position === null

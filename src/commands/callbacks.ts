@@ -27,7 +27,7 @@ export function callbackCommands(parts: CommandParts) {
   /** The audit says that an account's secret was changed, and never what it is. */
   const secretOf = async (accountKey: string) => {
     const resellerId = (await resellerOf.get(accountKey))?.parentId ?? null;
-    return { kind: "callbackSecret", subject: accountKey, resellerId, action: "change", before: null } as const;
+    return { kind: "callbackSecret", subject: accountKey, resellerId, action: "change" } as const;
   };
 
   return commands({

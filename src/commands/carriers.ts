@@ -6,7 +6,7 @@ import { commands } from "./entry.ts";
 
 export function carrierCommands(parts: CommandParts) {
   const { sql, epoch } = parts;
-  const { note: audit, noteChange } = auditWriter(parts);
+  const { noteChange } = auditWriter(parts);
   // By the database's clock: a node whose own is fast would take the others for gone.
   const { nowMs } = sql.dialect;
   const put = sql.prepare<[number, string, string]>(
@@ -42,9 +42,7 @@ export function carrierCommands(parts: CommandParts) {
     async reconnectCarrier({ id, by, atMs }) {
       if ((await known.get(id)) === undefined) return false;
       await ask.run(id);
-      const about = { kind: "carrier", subject: id, resellerId: null, before: null, after: null } as const;
-      await audit({ by, atMs, action: "reconnect", ...about });
-      await noteChange();
+      await noteChange({ by, atMs, action: "reconnect", kind: "carrier", subject: id, resellerId: null });
       return true;
     },
 

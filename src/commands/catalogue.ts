@@ -8,7 +8,7 @@ import { openItem, secretWriter } from "./secrets.ts";
 
 export function catalogueCommands(parts: CommandParts) {
   const { sql, secrets } = parts;
-  const { note, noteChange } = auditWriter(parts);
+  const { note, tellChange, noteChange } = auditWriter(parts);
   const { sealItem } = secretWriter(parts);
   const items = sql.prepare<[], CatalogueItem & { version: number }>(
     "SELECT kind, id, body, version FROM catalogue_item ORDER BY kind, id",
@@ -66,16 +66,16 @@ export function catalogueCommands(parts: CommandParts) {
       }
       for (const { kind, id, body } of old.values()) {
         await remove.run(kind, id);
-        await note({ by, atMs, action: "delete", ...about(kind, id), before: parsed(body), after: null });
+        await note({ by, atMs, action: "delete", ...about(kind, id), before: parsed(body) });
       }
-      await noteChange();
+      await tellChange();
     },
 
     async putItem({ kind, id, body, version, by, atMs }) {
       const before = await one.get(kind, id);
       if ((before?.version ?? 0) !== version) return { kind: "outdated", version: before?.version ?? 0 };
       await write({ kind, id, body }, before?.body, { by, atMs });
-      await noteChange();
+      await tellChange();
       return { kind: "written", version: version + 1 };
     },
 
@@ -84,8 +84,7 @@ export function catalogueCommands(parts: CommandParts) {
       if (before === undefined) return "unknown";
       if (version !== null && before.version !== version) return "outdated";
       await remove.run(kind, id);
-      await note({ by, atMs, action: "delete", ...about(kind, id), before: parsed(before.body), after: null });
-      await noteChange();
+      await noteChange({ by, atMs, action: "delete", ...about(kind, id), before: parsed(before.body) });
       return "deleted";
     },
   });

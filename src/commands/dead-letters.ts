@@ -6,6 +6,7 @@ import { firstIdAt } from "../runtime/ids.ts";
 import { hostOf } from "../runtime/urls.ts";
 import type { CommandParts } from "../store/command-parts.ts";
 import type { DeadLetter, DeadLetterFilter } from "../store/port/reports.ts";
+import { LAST_KEY } from "../store/rows.ts";
 import type { Value } from "../store/sql.ts";
 import { commands } from "./entry.ts";
 
@@ -13,7 +14,6 @@ interface DeadLetterRow extends Omit<DeadLetter, "history"> {
   readonly history: string;
 }
 
-const LAST_ID = 2n ** 63n - 1n;
 /** Dead letters that one call looks at for those that it is to send again. */
 const LOOK_ROWS = 2_000;
 
@@ -90,7 +90,7 @@ export function deadLetterCommands({ sql, unit }: CommandParts) {
     async deadLetters(filter) {
       const { walk, names } = walkOf(filter);
       const { url, host = null, beforeId, limit } = filter;
-      const before = beforeId === null ? LAST_ID : BigInt(beforeId);
+      const before = beforeId === null ? LAST_KEY : BigInt(beforeId);
       const rows = await walk.list.all(...names, firstId(filter), before, url, host, limit);
       return rows.map((row) => ({ ...row, history: JSON.parse(row.history) }));
     },

@@ -1,6 +1,7 @@
 /** Deletes what matched nothing, or was kept aside, when somebody has looked at it. Who did so is in the audit. */
 import { step } from "../message/life.ts";
 import type { MessageKey } from "../message/message.ts";
+import { perKey } from "../runtime/lazy.ts";
 import type { CommandParts } from "../store/command-parts.ts";
 import type { AsideKind } from "../store/port/quarantine.ts";
 import { STATE_NUMBER } from "../store/schema/message.ts";
@@ -21,10 +22,7 @@ const NAMED = 20;
 export function discardingCommands(parts: CommandParts, { conclude }: Endings) {
   const { sql, tables } = parts;
   const audit = auditWriter(parts);
-  const drop = Object.fromEntries(
-    Object.entries(ROW).map(([kind, row]) => [kind, sql.prepare<[bigint]>(`DELETE FROM ${row}`)]),
-  ) as Record<AsideKind, ReturnType<typeof sql.prepare<[bigint]>>>;
-  const dropHeld = sql.prepare<[bigint]>(`DELETE FROM ${HELD_ROW}`);
+  const dropping = perKey((row: string) => sql.prepare<[bigint]>(`DELETE FROM ${row}`));
   const heldKey = sql.prepare<[bigint], { key: MessageKey | null }>(
     `SELECT CAST(held_key AS TEXT) AS key FROM ${HELD_ROW}`,
   );
@@ -41,12 +39,12 @@ export function discardingCommands(parts: CommandParts, { conclude }: Endings) {
       const gone: string[] = [];
       const isHeld = kind === "quarantine" && held !== undefined;
       if (isHeld && held === "ends") for (const id of new Set(ids)) await end(id, atMs);
-      const statement = isHeld ? dropHeld : drop[kind];
-      for (const id of new Set(ids)) if ((await statement.run(BigInt(id))) > 0) gone.push(id);
+      const drop = dropping(isHeld ? HELD_ROW : ROW[kind]);
+      for (const id of new Set(ids)) if ((await drop.run(BigInt(id))) > 0) gone.push(id);
       if (gone.length > 0) {
         const subject = gone.length === 1 ? gone[0]! : `${gone.length} items`;
         const before = { ids: gone.slice(0, NAMED), count: gone.length };
-        await audit.note({ by, atMs, action: "delete", kind, subject, resellerId: null, before, after: null });
+        await audit.note({ by, atMs, action: "delete", kind, subject, resellerId: null, before });
       }
       return { discarded: gone.length };
     },

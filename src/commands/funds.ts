@@ -5,7 +5,7 @@
 import { exchange, formatMicros, MAX_AMOUNT, money } from "../money/amounts.ts";
 import { type ServiceWallet, type Settlement, WALLET_OF_MOVE } from "../money/postings.ts";
 import type { CommandParts } from "../store/command-parts.ts";
-import type { Actor, ManagedAccount } from "../store/port/accounts.ts";
+import type { AccountChangeOutcome, Actor, ManagedAccount } from "../store/port/accounts.ts";
 import type { ReplayGuard } from "../store/port/messages.ts";
 import type { FundsMove } from "../store/port/money.ts";
 import type { Wallet } from "../store/wallet.ts";
@@ -158,10 +158,7 @@ export function fundsCommands(parts: CommandParts) {
 }
 
 /** What became of a retired account's balance, or why it could not be moved. */
-type Settled =
-  | { readonly kind: "settled" }
-  | { readonly kind: "holds money"; readonly balanceMicros: bigint }
-  | { readonly kind: "no heir"; readonly why: "unknown" | "retired" | "itself" | "other currency" | "too large" };
+type Settled = { readonly kind: "settled" } | Extract<AccountChangeOutcome, { kind: "holds money" | "no heir" }>;
 
 const SETTLED: Settled = { kind: "settled" };
 
@@ -185,21 +182,16 @@ export function settling(parts: CommandParts) {
     if (settlement === null) return { kind: "holds money", balanceMicros };
     const { atMs } = made;
     const entry = { ...made, amountMicros: -balanceMicros };
-    if (settlement.kind === "writeOff") {
-      const other = tables.wallets.ofService(service, currency);
-      const { reason } = settlement;
-      tables.wallets.post({ atMs, kind: "funds", ...between(wallet, other, -balanceMicros), description: reason });
-      await audit(account, wallet, { ...entry, action: "writeOff", reason });
-      return SETTLED;
-    }
     // A debt is nothing that can be paid out or given away.
-    if (balanceMicros < 0n) return { kind: "holds money", balanceMicros };
-    const from = wallet.id;
-    if (settlement.kind === "paidOut") {
-      const reason = "paid out: the account is retired";
-      const to = tables.wallets.ofService(service, currency);
-      tables.wallets.post({ atMs, kind: "funds", from, to, amountMicros: balanceMicros, description: reason });
-      await audit(account, wallet, { ...entry, action: "takeBack", reason });
+    if (settlement.kind !== "writeOff" && balanceMicros < 0n) return { kind: "holds money", balanceMicros };
+    if (settlement.kind !== "transfer") {
+      const other = tables.wallets.ofService(service, currency);
+      const [action, reason] =
+        settlement.kind === "writeOff"
+          ? (["writeOff", settlement.reason] as const)
+          : (["takeBack", "paid out: the account is retired"] as const);
+      tables.wallets.post({ atMs, kind: "funds", ...between(wallet, other, -balanceMicros), description: reason });
+      await audit(account, wallet, { ...entry, action, reason });
       return SETTLED;
     }
     if (heir === null) return { kind: "no heir", why: "unknown" };
@@ -212,7 +204,7 @@ export function settling(parts: CommandParts) {
     const isOneTenant = account.parentId === heir.parentId;
     const named = `balance of ${account.key}, which is retired, to ${heir.key}`;
     const description = isOneTenant ? named : "balance of a retired account";
-    tables.wallets.post({ atMs, kind: "funds", from, to: target.id, amountMicros: balanceMicros, description });
+    tables.wallets.post({ atMs, kind: "funds", ...between(wallet, target.id, -balanceMicros), description });
     await audit(account, wallet, { ...entry, action: "transfer", reason: description });
     await audit(heir, target, { ...entry, amountMicros: balanceMicros, action: "transfer", reason: description });
     return SETTLED;

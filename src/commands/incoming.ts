@@ -25,10 +25,10 @@ import { type Subscription, subscriptionFor } from "../message/subscription.ts";
 import { boundedText } from "../runtime/text.ts";
 import type { OctetEncoding } from "../sms/body.ts";
 import type { Concatenation } from "../sms/header.ts";
-import { selecting } from "../store/by-name.ts";
+import { counting, selecting } from "../store/by-name.ts";
 import type { CommandParts } from "../store/command-parts.ts";
 import type { ListedIncoming, UnmatchedIncoming } from "../store/port/incoming.ts";
-import { parseEncoding, serializeEncoding } from "../store/rows.ts";
+import { LAST_KEY, parseEncoding, serializeEncoding } from "../store/rows.ts";
 import { ACCOUNT, type AccountRow } from "../store/schema/account.ts";
 import type { Value } from "../store/sql.ts";
 import type { ReportTarget } from "../store/unit.ts";
@@ -42,8 +42,6 @@ const NEWEST_SETS = 8;
 const STALE_SET_MS = 30_000;
 /** How far the messages that wait to be fetched are counted. */
 const MAX_COUNTED = 10_000;
-
-const LAST_KEY = 2n ** 63n - 1n;
 
 interface SetRow {
   readonly id: number;
@@ -100,9 +98,7 @@ export function incomingCommands({ sql, tables, ids, unit }: CommandParts, news:
   const partsOf = sql.prepare<[number], { sequence: number; body: string; atMs: number }>(
     'SELECT sequence, body, at_ms AS "atMs" FROM incoming_part WHERE set_id = ? ORDER BY sequence',
   );
-  const countParts = sql.prepare<[number], { count: number }>(
-    "SELECT count(*) AS count FROM incoming_part WHERE set_id = ?",
-  );
+  const countParts = counting<[number]>(sql, "incoming_part WHERE set_id = ?");
   const insertPart = sql.prepare<[number, number, string, number]>(
     "INSERT INTO incoming_part (set_id, sequence, body, at_ms) VALUES (?, ?, ?, ?)",
   );
@@ -125,9 +121,9 @@ export function incomingCommands({ sql, tables, ids, unit }: CommandParts, news:
   );
   const handOut = sql.prepare<[number, bigint]>("UPDATE incoming_message SET fetch_after_ms = ? WHERE key = ?");
   const fetched = sql.prepare<[bigint]>("UPDATE incoming_message SET to_fetch = 0 WHERE key = ?");
-  const countToFetch = sql.prepare<[number, number, number], { count: number }>(
-    `SELECT count(*) AS count FROM (
-       SELECT 1 FROM incoming_message WHERE account_id = ? AND to_fetch = 1 AND fetch_after_ms <= ? LIMIT ?) AS waiting`,
+  const countToFetch = counting<[number, number, number]>(
+    sql,
+    "(SELECT 1 FROM incoming_message WHERE account_id = ? AND to_fetch = 1 AND fetch_after_ms <= ? LIMIT ?) AS waiting",
   );
   const listed = sql.prepare<[number, bigint, number], FactsRow<ListedIncoming>>(
     `SELECT ${factColumns}, message.wish, message.forward_url AS "forwardUrl",
@@ -139,9 +135,7 @@ export function incomingCommands({ sql, tables, ids, unit }: CommandParts, news:
     `SELECT message.carrier_id AS "carrierId", ${factColumns} FROM incoming_message AS message
      WHERE message.account_id IS NULL ORDER BY message.key DESC LIMIT ?`,
   );
-  const countUnmatched = sql.prepare<[], { count: number }>(
-    "SELECT count(*) AS count FROM incoming_message WHERE account_id IS NULL",
-  );
+  const countUnmatched = counting<[]>(sql, "incoming_message WHERE account_id IS NULL");
 
   // Two parts of one message may come to two nodes at once: of a carrier's, one node after the other.
   const carrierTurn = sql.prepare<[string], unknown>(
@@ -175,7 +169,7 @@ export function incomingCommands({ sql, tables, ids, unit }: CommandParts, news:
     const id = home?.id ?? (await insertSet.get(carrierId, from, to, reference, total, state, nowMs))!.id;
     await touchSet.run(state, nowMs, id);
     await insertPart.run(id, sequence, body, part.atMs);
-    if ((await countParts.get(id))!.count < total) return null;
+    if ((await countParts(id)) < total) return null;
     return finishSet({ id, carrierId, from, to, state }, nowMs);
   }
 
@@ -275,7 +269,7 @@ export function incomingCommands({ sql, tables, ids, unit }: CommandParts, news:
     async fetchIncoming({ accountId, limit, nowMs, againAtMs }) {
       const messages = await toFetch.all(accountId, nowMs, limit);
       await Promise.all(messages.map(({ messageId }) => handOut.run(againAtMs, BigInt(messageId))));
-      const pending = messages.length < limit ? 0 : (await countToFetch.get(accountId, nowMs, MAX_COUNTED))!.count;
+      const pending = messages.length < limit ? 0 : await countToFetch(accountId, nowMs, MAX_COUNTED);
       return { messages: messages.map(factsOf), pending };
     },
 
@@ -287,7 +281,7 @@ export function incomingCommands({ sql, tables, ids, unit }: CommandParts, news:
       (await listed.all(accountId, beforeKey === null ? LAST_KEY : BigInt(beforeKey), limit)).map(factsOf),
 
     unmatchedIncoming: async ({ limit }) => ({
-      count: (await countUnmatched.get())!.count,
+      count: await countUnmatched(),
       messages: (await newestUnmatched.all(limit)).map(factsOf),
     }),
   });

@@ -104,24 +104,11 @@ export function linkCommands({ sql, tables, unit }: CommandParts) {
       for (const { messageKey, accountId, trackingUrl, target, click } of told) {
         const row = tables.messages.get(messageKey);
         if (row === undefined) continue;
-        const { atMs, deviceType, os, deviceName } = click;
-        unit().tell(
-          "click",
-          { accountId, url: trackingUrl, form: "application/json" },
-          {
-            messageId: row.client_message_id ?? row.key,
-            bulkId: row.bulk_id,
-            to: row.recipient,
-            url: target,
-            atMs,
-            deviceType,
-            os,
-            deviceName,
-            callbackData: row.callbackData,
-            entityId: row.entityId,
-            applicationId: row.applicationId,
-          },
-        );
+        const { code: _, ...opened } = click;
+        const { callbackData, entityId, applicationId } = row;
+        const message = { messageId: row.client_message_id ?? row.key, bulkId: row.bulk_id, to: row.recipient };
+        const facts = { ...message, url: target, ...opened, callbackData, entityId, applicationId };
+        unit().tell("click", { accountId, url: trackingUrl, form: "application/json" }, facts);
       }
     },
 

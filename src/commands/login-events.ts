@@ -2,10 +2,12 @@
  * What the audit says of logins. They stand in a table of their own: they come by the thousand, strangers have a hand in some of them, and
  * so they leave after a while, which entries of the audit itself never do.
  */
+import { purging } from "../store/by-name.ts";
 import type { CommandParts } from "../store/command-parts.ts";
 import type { AuditEntry } from "../store/port/accounts.ts";
 import type { LoginEvent } from "../store/port/credentials.ts";
 import type { CommandInput } from "../store/port/store.ts";
+import type { Value } from "../store/sql.ts";
 import { commands } from "./entry.ts";
 
 /** The actor where nobody is known by the name that was given. No account's key has a space in it. */
@@ -41,19 +43,16 @@ type Filter = Omit<CommandInput<"audit">, "kind">;
 
 /** Logins as entries of the audit. Their ids are their own. */
 export function loginEventReader({ sql }: Pick<CommandParts, "sql">): (filter: Filter) => Promise<AuditEntry[]> {
-  const columns = `id, at_ms AS "atMs", actor, address, action, 'login' AS kind, subject, NULL AS before, after`;
-  const rest = "id < ? AND subject = coalesce(?, subject) AND actor = coalesce(?, actor) ORDER BY id DESC LIMIT ?";
-  const all = sql.prepare<[number, number], AuditEntry>(
-    `SELECT ${columns} FROM login_event WHERE id < ? ORDER BY id DESC LIMIT ?`,
-  );
-  const ofSubject = sql.prepare<[string, number, number], AuditEntry>(
-    `SELECT ${columns} FROM login_event WHERE subject = ? AND id < ? ORDER BY id DESC LIMIT ?`,
-  );
-  const ofActor = sql.prepare<[string, number, string | null, number], AuditEntry>(
-    `SELECT ${columns} FROM login_event WHERE actor = ? AND id < ? AND subject = coalesce(?, subject) ORDER BY id DESC LIMIT ?`,
-  );
-  const ofReseller = sql.prepare<[number, number, string | null, string | null, number], AuditEntry>(
-    `SELECT ${columns} FROM login_event WHERE parent_id = ? AND ${rest}`,
+  const entries = <Given extends Value[]>(where: string) =>
+    sql.prepare<[...Given, limit: number], AuditEntry>(
+      `SELECT id, at_ms AS "atMs", actor, address, action, 'login' AS kind, subject, NULL AS before, after FROM login_event
+       WHERE ${where} ORDER BY id DESC LIMIT ?`,
+    );
+  const all = entries<[number]>("id < ?");
+  const ofSubject = entries<[string, number]>("subject = ? AND id < ?");
+  const ofActor = entries<[string, number, string | null]>("actor = ? AND id < ? AND subject = coalesce(?, subject)");
+  const ofReseller = entries<[number, number, string | null, string | null]>(
+    "parent_id = ? AND id < ? AND subject = coalesce(?, subject) AND actor = coalesce(?, actor)",
   );
   return async ({ resellerId, subject, actor, beforeId, limit }) => {
     const before = beforeId ?? Number.MAX_SAFE_INTEGER;
@@ -64,13 +63,8 @@ export function loginEventReader({ sql }: Pick<CommandParts, "sql">): (filter: F
 }
 
 export function loginEventCommands(parts: CommandParts) {
-  const purge = parts.sql.prepare<[number, number]>(
-    "DELETE FROM login_event WHERE id IN (SELECT id FROM login_event WHERE at_ms < ? ORDER BY at_ms LIMIT ?)",
-  );
   return commands({
     noteLogin: loginEventWriter(parts),
-    async purgeLoginEvents({ beforeMs, limit }) {
-      return { more: (await purge.run(beforeMs, limit)) >= limit };
-    },
+    purgeLoginEvents: purging(parts.sql, { table: "login_event", key: "id", at: "at_ms" }),
   });
 }

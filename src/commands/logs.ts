@@ -16,6 +16,7 @@ import {
   IS_NOT_REJECTED,
   IS_REJECTED,
   keyOf,
+  LAST_KEY,
   newestFirst,
   parseEncoding,
 } from "../store/rows.ts";
@@ -25,7 +26,6 @@ import { PLATFORM_FILTER, platformValues } from "./platform-filter.ts";
 
 /** However many walks there are, each gets on. */
 const FEWEST_ROWS = 20;
-const LAST_KEY = "9223372036854775807";
 const NO_LIMIT = Number.MAX_SAFE_INTEGER;
 
 interface LogRow extends FactsRow {
@@ -39,7 +39,9 @@ interface Walk {
   rows(upper: LogPosition, floor: LogPosition, query: LogQuery, limit: number): Awaitable<LogRow[]>;
 }
 
-const BELOW = "log_at_ms BETWEEN ? AND ? AND (log_at_ms < ? OR key < ?)";
+/** What lies below a place and not before a time, and the values of that. */
+export const BELOW = "log_at_ms BETWEEN ? AND ? AND (log_at_ms < ? OR key < ?)";
+export const below = ({ atMs, key }: LogPosition, sinceMs: number): Value[] => [sinceMs, atMs, atMs, BigInt(key)];
 const NEWEST_FIRST = "ORDER BY log_at_ms DESC, message.key DESC";
 const FILTER = `sender = coalesce(?, sender) AND recipient = coalesce(?, recipient)
   AND coalesce(CAST(? AS TEXT) LIKE '%,' || status_id || ',%', TRUE)
@@ -61,12 +63,6 @@ export function logCommands({ sql }: CommandParts) {
       );
     const rowsOf = rowsWith("");
     const rowsOfPlatform = rowsWith(PLATFORM_FILTER);
-    const below = (upper: LogPosition, sinceMs: number): Value[] => [
-      sinceMs,
-      upper.atMs,
-      upper.atMs,
-      BigInt(upper.key),
-    ];
     return (...name) => ({
       floor: async (upper, sinceMs, count) => (await floorOf.get(...name, ...below(upper, sinceMs), count - 1)) ?? null,
       rows(upper, floor, { from, to, statusIds, mcc, mnc, platform }, limit) {
@@ -105,8 +101,7 @@ export function logCommands({ sql }: CommandParts) {
       ...ofRejected(accountId, JSON.stringify(names)),
       async floor(upper, sinceMs, count) {
         const share = Math.max(FEWEST_ROWS, Math.floor(count / names.length));
-        const below = [sinceMs, upper.atMs, upper.atMs, BigInt(upper.key)];
-        const found = await rejectedFloors.all(accountId, ...below, share - 1, one);
+        const found = await rejectedFloors.all(accountId, ...below(upper, sinceMs), share - 1, one);
         const floors = found.flatMap(({ place }) => (place === null ? [] : [placeIn(place)]));
         return floors.sort(newestFirst)[0] ?? null;
       },
@@ -127,7 +122,7 @@ export function logCommands({ sql }: CommandParts) {
   return commands({
     async logs(query) {
       const { sinceMs, untilMs, limit, bulkIds, messageIds } = query;
-      const upper = query.after ?? { atMs: untilMs, key: LAST_KEY };
+      const upper = query.after ?? { atMs: untilMs, key: String(LAST_KEY) };
       const walks = walksOf(query);
       const share = Math.max(FEWEST_ROWS, Math.floor(LOG_PAGE_ROWS / walks.length));
       const looked = await Promise.all(walks.map((walk) => walk.floor(upper, sinceMs, share)));

@@ -138,11 +138,9 @@ export function messageLifeCommands({ sql, tables, unit }: CommandParts, { repor
 
   /** A report is made when its message ends; one that was merged goes under the id of an earlier one. */
   async function waitingOf(accountId: number, host: string, doneAtMs: number, pattern: string): Promise<string[]> {
-    const [long, before, after] = [
-      doneAtMs - LONG_BEFORE_END_MS,
-      doneAtMs - BEFORE_END_MS,
-      doneAtMs + AFTER_END_MS,
-    ].map(firstIdAt) as [bigint, bigint, bigint];
+    const long = firstIdAt(doneAtMs - LONG_BEFORE_END_MS);
+    const before = firstIdAt(doneAtMs - BEFORE_END_MS);
+    const after = firstIdAt(doneAtMs + AFTER_END_MS);
     const places = [
       [failingReports, [host], before, after],
       [deadReports, [host], before, after],

@@ -15,12 +15,12 @@ import {
   SEARCH_ROWS,
 } from "../store/port/message-search.ts";
 import type { LogPosition } from "../store/port/tracking.ts";
-import { IS_NOT_REJECTED, IS_REJECTED, keyOf, newestFirst } from "../store/rows.ts";
+import { IS_NOT_REJECTED, IS_REJECTED, keyOf, LAST_KEY, newestFirst } from "../store/rows.ts";
 import { STATE_NUMBER } from "../store/schema/message.ts";
 import type { Value } from "../store/sql.ts";
 import { commands } from "./entry.ts";
+import { BELOW, below } from "./logs.ts";
 
-const LAST_KEY = "9223372036854775807";
 /** The beginning of a text that a list shows. */
 const TEXT_LENGTH = 160;
 /** Rows that are read at once where their whole texts are. */
@@ -177,18 +177,11 @@ export function messageSearchCommands({ sql }: CommandParts) {
   const ofAccount = (index: string, name: string, nameOf: (search: MessageSearch) => Value[]): Walk =>
     walkAlong({
       index,
-      where: `account_id = ? ${name} AND log_at_ms BETWEEN ? AND ? AND (log_at_ms < ? OR key < ?)`,
+      where: `account_id = ? ${name} AND ${BELOW}`,
       order: "log_at_ms DESC, message.key DESC",
       at: "log_at_ms",
       aboveFloor: "(log_at_ms > ? OR key >= ?)",
-      values: (upper, search) => [
-        search.accountId,
-        ...nameOf(search),
-        search.sinceMs,
-        upper.atMs,
-        upper.atMs,
-        BigInt(upper.key),
-      ],
+      values: (upper, search) => [search.accountId, ...nameOf(search), ...below(upper, search.sinceMs)],
       floorValues: (floor) => [floor.atMs, BigInt(floor.key)],
     });
 
@@ -236,15 +229,12 @@ export function messageSearchCommands({ sql }: CommandParts) {
     return bulkId === null ? account : bulk;
   }
 
+  const counted = { failed: IS_FAILED, retrying: IS_NOT_TAKEN, stuck: IS_STUCK, scheduled: IS_SCHEDULED };
+  const sums = Object.entries(counted).map(
+    ([name, condition]) => `CAST(coalesce(sum(${asNumber(condition)}), 0) AS INTEGER) AS ${name}`,
+  );
   const count = (from: string): string =>
-    `SELECT count(*) AS examined, ${Object.entries({
-      failed: IS_FAILED,
-      retrying: IS_NOT_TAKEN,
-      stuck: IS_STUCK,
-      scheduled: IS_SCHEDULED,
-    })
-      .map(([name, condition]) => `CAST(coalesce(sum(${asNumber(condition)}), 0) AS INTEGER) AS ${name}`)
-      .join(", ")}
+    `SELECT count(*) AS examined, ${sums}
      FROM (SELECT state, status_id, unknown_count, taken, sent_at_ms, due_at_ms ${from} LIMIT ${SEARCH_ROWS}) AS newest`;
   const countOfAccount = sql.prepare<[number, number, number], MessageCounts>(
     count(
@@ -260,8 +250,8 @@ export function messageSearchCommands({ sql }: CommandParts) {
         const messages = await named(search, messageId);
         return { messages, next: null, examined: messages.length };
       }
-      const newest = accountId === null ? firstIdAt(untilMs + 1).toString() : LAST_KEY;
-      const upper = search.after ?? { atMs: untilMs, key: newest };
+      const newest = accountId === null ? firstIdAt(untilMs + 1) : LAST_KEY;
+      const upper = search.after ?? { atMs: untilMs, key: String(newest) };
       const walk = walkOf(search);
       const floor = await walk.floor(upper, search);
       const messages = await walk.rows(upper, floor, search);

@@ -61,8 +61,7 @@ export function optOutCommands(parts: CommandParts) {
       const list = await listOf(accountKey);
       if (list === undefined) return "unknown account";
       const entry = { by, atMs, ...about(accountKey, number, list.parentId) };
-      if ((await add.run(list.id, number, atMs)) > 0)
-        await note({ ...entry, action: "create", before: null, after: { number } });
+      if ((await add.run(list.id, number, atMs)) > 0) await note({ ...entry, action: "create", after: { number } });
       return "added";
     },
 
@@ -70,8 +69,7 @@ export function optOutCommands(parts: CommandParts) {
       const list = await listOf(accountKey);
       if (list === undefined) return "unknown account";
       const entry = { by, atMs, ...about(accountKey, number, list.parentId) };
-      if ((await remove.run(list.id, number)) > 0)
-        await note({ ...entry, action: "delete", before: { number }, after: null });
+      if ((await remove.run(list.id, number)) > 0) await note({ ...entry, action: "delete", before: { number } });
       return "removed";
     },
 

@@ -16,6 +16,7 @@
  * slots anew from there. Messages that follow the bulk have given up theirs by then, and the others are known by their versions.
  */
 import type { Content } from "../message/message.ts";
+import { perKey } from "../runtime/lazy.ts";
 import { Pace, type SpeedLimit } from "../schedule/pace.ts";
 import type { DeliveryWindow } from "../schedule/window.ts";
 import { STATUS } from "../sms/statuses.ts";
@@ -52,7 +53,7 @@ export class Spreading {
   readonly #bulk: BulkPace;
   readonly #nowMs: number;
   /** By when they may first go: those with the same windows and sendAt stand in one row. */
-  readonly #rows = new Map<string, Pace>();
+  readonly #rowOf = perKey((_: string) => new Pace(this.#bulk.pace.limit, this.#bulk.pace.nextUs));
 
   constructor(tables: Tables, bulk: BulkRow, limit: SpeedLimit, nowMs: number) {
     this.#bulk = new BulkPace(tables, bulk, limit);
@@ -69,12 +70,7 @@ export class Spreading {
       this.#bulk.use(pace.startOf(slot));
       return slot;
     }
-    const id = `${dueAtMs} ${JSON.stringify(window)}`;
-    let row = this.#rows.get(id);
-    if (row === undefined) {
-      row = new Pace(pace.limit, pace.nextUs);
-      this.#rows.set(id, row);
-    }
+    const row = this.#rowOf(`${dueAtMs} ${JSON.stringify(window)}`);
     const slot = row.take(this.#nowMs, dueAtMs ?? this.#nowMs, window);
     return { dueAtMs: slot.dueAtMs, untilMs: 0 };
   }

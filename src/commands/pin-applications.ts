@@ -2,7 +2,7 @@
 import type { PinApplication, PinTemplate } from "../pins/commands.ts";
 import { DEFAULT_CONFIGURATION, MAX_APPLICATIONS, MAX_TEMPLATES } from "../pins/defaults.ts";
 import { DEFAULT_PIN_LENGTH } from "../pins/pin.ts";
-import { finder, inserting, selecting, updating } from "../store/by-name.ts";
+import { counting, finder, inserting, selecting, updating } from "../store/by-name.ts";
 import type { CommandParts } from "../store/command-parts.ts";
 import { ACCOUNT } from "../store/schema/account.ts";
 import { PIN_APPLICATION, PIN_TEMPLATE, type PinApplicationRow } from "../store/schema/pin.ts";
@@ -27,9 +27,7 @@ export function pinApplicationCommands(parts: CommandParts) {
   const all = finding<[number, number], PinApplication>(
     `SELECT ${PIN_APPLICATION.named(...APPLICATION)} FROM pin_application WHERE account_id = ? ORDER BY created_at_ms, id LIMIT ?`,
   );
-  const countAll = sql.prepare<[number], { count: number }>(
-    "SELECT count(*) AS count FROM pin_application WHERE account_id = ?",
-  );
+  const countAll = counting<[number]>(sql, "pin_application WHERE account_id = ?");
   const insert = inserting(sql, PIN_APPLICATION);
   const update = updating(sql, PIN_APPLICATION, ["name", "enabled", "configuration"]);
 
@@ -37,9 +35,7 @@ export function pinApplicationCommands(parts: CommandParts) {
   const templates = finding<[string, number], PinTemplate>(
     `SELECT ${PIN_TEMPLATE.named(...TEMPLATE)} FROM pin_template WHERE application_id = ? ORDER BY created_at_ms, id LIMIT ?`,
   );
-  const countTemplates = sql.prepare<[string], { count: number }>(
-    "SELECT count(*) AS count FROM pin_template WHERE application_id = ?",
-  );
+  const countTemplates = counting<[string]>(sql, "pin_template WHERE application_id = ?");
   const insertTemplate = inserting(sql, PIN_TEMPLATE);
   const updateTemplate = updating(sql, PIN_TEMPLATE, ["text", "pinType", "pinLength", "senderId", "kept"]);
 
@@ -66,7 +62,7 @@ export function pinApplicationCommands(parts: CommandParts) {
       } else {
         // Two that are made at once are counted one after the other.
         await lockAccount.get(accountId);
-        if ((await countAll.get(accountId))!.count >= MAX_APPLICATIONS) return "too many";
+        if ((await countAll(accountId)) >= MAX_APPLICATIONS) return "too many";
         const sealed = await seal(pinSecretPlace(id), secret);
         await insert.run({ ...application, accountId, secret: sealed, createdAtMs: atMs });
       }
@@ -97,7 +93,7 @@ export function pinApplicationCommands(parts: CommandParts) {
         applicationId,
       } as PinTemplate;
       if (isNew) {
-        if ((await countTemplates.get(applicationId))!.count >= MAX_TEMPLATES) return "too many";
+        if ((await countTemplates(applicationId)) >= MAX_TEMPLATES) return "too many";
         await insertTemplate.run({ ...after, createdAtMs: atMs });
       } else await updateTemplate(after);
       return after;

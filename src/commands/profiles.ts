@@ -6,10 +6,8 @@ import { IN_TENANT } from "./account-rows.ts";
 import { commands } from "./entry.ts";
 
 export function profileCommands({ sql }: CommandParts) {
-  const kept = finder(
-    sql,
-    ACCOUNT,
-  )<[number, number | null], Pick<AccountRow, "key" | "profile">>(
+  const finding = finder(sql, ACCOUNT);
+  const kept = finding<[number, number | null], Pick<AccountRow, "key" | "profile">>(
     `SELECT key, profile FROM account WHERE id = ? AND ${IN_TENANT}`,
   );
   const locked = selecting(sql, ACCOUNT, ["profile"], ["id"], sql.dialect.lock());

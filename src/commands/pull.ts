@@ -14,7 +14,8 @@
  */
 import type { ReportFacts } from "../message/message.ts";
 import type { CommandParts } from "../store/command-parts.ts";
-import type { PullPosition, PullSearch, ReportFetch } from "../store/port/reports.ts";
+import type { Entry } from "../store/command-table.ts";
+import type { PullPosition, ReportFetch } from "../store/port/reports.ts";
 import { LOG_PAGE_ROWS, type PlatformFilter } from "../store/port/tracking.ts";
 import {
   compareKeys,
@@ -24,14 +25,14 @@ import {
   IS_NOT_REJECTED,
   IS_REJECTED,
   keyOf,
+  LAST_KEY,
 } from "../store/rows.ts";
-import type { Value } from "../store/sql.ts";
+import type { Sql, Value } from "../store/sql.ts";
 import { commands } from "./entry.ts";
 import { PLATFORM_FILTER, platformValues } from "./platform-filter.ts";
 
 const WAITING = 0;
 const HANDED_OUT = 1;
-const LAST_KEY = "9223372036854775807";
 /** Of the messages that were rejected under one name, how many are looked at. */
 const NEWEST_REJECTED = 100;
 
@@ -75,15 +76,8 @@ export function pullCommands({ sql }: CommandParts) {
     "UPDATE message SET pull = NULL, pull_at_ms = NULL WHERE key = ? AND pull IS NOT NULL",
   );
 
-  async function candidates({
-    accountId,
-    bulkIds,
-    messageIds,
-    sinceMs,
-    nowMs,
-    limit,
-    keys = null,
-  }: ReportFetch): Promise<PullRow[]> {
+  async function candidates(fetch: ReportFetch): Promise<PullRow[]> {
+    const { accountId, bulkIds, messageIds, keys = null, sinceMs, nowMs, limit } = fetch;
     if (keys !== null)
       return (await Promise.all(keys.map((key) => byKey.all(BigInt(key), accountId, sinceMs, nowMs)))).flat();
     if (messageIds !== null) {
@@ -125,6 +119,8 @@ export function pullCommands({ sql }: CommandParts) {
     async confirmReports({ keys }) {
       await Promise.all(keys.map((key) => confirm.run(BigInt(key))));
     },
+
+    searchReports: pullSearch(sql),
   });
 }
 
@@ -143,12 +139,11 @@ function oldestFirst(first: PullRow, second: PullRow): number {
 type Place = Omit<PullPosition, "pull">;
 
 /** Which of the reports that wait a filter matches (PullSearch): what it finds is handed out by its key. */
-export function pullSearchCommands({ sql }: CommandParts) {
-  const { dialect } = sql;
+function pullSearch(sql: Sql): Entry<"searchReports"> {
   const after = "pull = ? AND pull_at_ms BETWEEN ? AND ? AND (pull_at_ms > ? OR key > ?)";
   const inOrder = "ORDER BY pull_at_ms, message.key";
   const statements = (index: string, where: string) => {
-    const from = `FROM message ${dialect.along(index)} WHERE ${where} AND ${after}`;
+    const from = `FROM message ${sql.dialect.along(index)} WHERE ${where} AND ${after}`;
     const place = 'pull_at_ms AS "atMs", CAST(key AS TEXT) AS key';
     return {
       end: sql.prepare<Value[], Place>(`SELECT ${place} ${from} ${inOrder} LIMIT 1 OFFSET ?`),
@@ -160,22 +155,20 @@ export function pullSearchCommands({ sql }: CommandParts) {
   const ofAccount = statements("message_to_pull", "account_id = ?");
   const ofBulk = statements("message_to_pull_of_bulk", "account_id = ? AND bulk_id = ?");
 
-  return commands({
-    async searchReports({ accountId, bulkId, platform, sinceMs, nowMs, limit, after: from }: PullSearch) {
-      const { pull, atMs, key } = from ?? { pull: HANDED_OUT, atMs: sinceMs, key: LAST_KEY };
-      const { end, found } = bulkId === null ? ofAccount : ofBulk;
-      const names = bulkId === null ? [accountId] : [accountId, bulkId];
-      // A clock that steps back must not hide what waits; what was handed out can wait for it.
-      const untilMs = pull === HANDED_OUT ? nowMs : Number.MAX_SAFE_INTEGER;
-      const until = (lastMs: number): Value[] => [...names, pull, atMs, lastMs, atMs, BigInt(key)];
-      const last = (await end.get(...until(untilMs), LOG_PAGE_ROWS - 1)) ?? null;
-      const bottom = last ?? { atMs: untilMs, key: LAST_KEY };
-      const page = [...until(bottom.atMs), bottom.atMs, BigInt(bottom.key)];
-      const rows = await found.all(...page, ...platformValues(platform), limit);
-      const keys = rows.map((row) => row.key);
-      if (rows.length >= limit) return { keys, next: { pull, ...rows.at(-1)! } };
-      if (last !== null) return { keys, next: { pull, ...last } };
-      return { keys, next: pull === WAITING ? null : { pull: WAITING, atMs: sinceMs, key: LAST_KEY } };
-    },
-  });
+  return async ({ accountId, bulkId, platform, sinceMs, nowMs, limit, after: from }) => {
+    const { pull, atMs, key } = from ?? { pull: HANDED_OUT, atMs: sinceMs, key: String(LAST_KEY) };
+    const { end, found } = bulkId === null ? ofAccount : ofBulk;
+    const names = bulkId === null ? [accountId] : [accountId, bulkId];
+    // A clock that steps back must not hide what waits; what was handed out can wait for it.
+    const untilMs = pull === HANDED_OUT ? nowMs : Number.MAX_SAFE_INTEGER;
+    const until = (lastMs: number): Value[] => [...names, pull, atMs, lastMs, atMs, BigInt(key)];
+    const last = (await end.get(...until(untilMs), LOG_PAGE_ROWS - 1)) ?? null;
+    const bottom = last ?? { atMs: untilMs, key: String(LAST_KEY) };
+    const page = [...until(bottom.atMs), bottom.atMs, BigInt(bottom.key)];
+    const rows = await found.all(...page, ...platformValues(platform), limit);
+    const keys = rows.map((row) => row.key);
+    if (rows.length >= limit) return { keys, next: { pull, ...rows.at(-1)! } };
+    if (last !== null) return { keys, next: { pull, ...last } };
+    return { keys, next: pull === WAITING ? null : { pull: WAITING, atMs: sinceMs, key: String(LAST_KEY) } };
+  };
 }

@@ -7,12 +7,12 @@ import type { ReportAttempt } from "../message/callback.ts";
 import { hostOf as originOf } from "../runtime/urls.ts";
 import type { CommandParts } from "../store/command-parts.ts";
 import { MAX_COUNTED_REPORTS, type ReportHost } from "../store/port/reports.ts";
+import { LAST_KEY } from "../store/rows.ts";
 import { REPORT, type ReportRow } from "../store/schema/report.ts";
 import type { Value } from "../store/sql.ts";
 import { commands } from "./entry.ts";
 import { batchOf } from "./report-items.ts";
 
-const LAST_ID = 2n ** 63n - 1n;
 /** Of the reports of a host, so many of the oldest and of the newest are looked at for its first and its last try. */
 const SAMPLED = 3;
 
@@ -108,7 +108,7 @@ export function reportHostCommands({ sql }: CommandParts) {
 
     async waitingReports({ accountKey, host, beforeId, limit }) {
       const accountId = (await accountNamed.get(accountKey))?.id ?? -1;
-      const rows = await listWaiting.all(accountId, host, beforeId === null ? LAST_ID : BigInt(beforeId), limit);
+      const rows = await listWaiting.all(accountId, host, beforeId === null ? LAST_KEY : BigInt(beforeId), limit);
       return rows.map(({ dueAtMs, history, ...row }) => ({
         ...row,
         accountKey,

@@ -2,6 +2,7 @@
  * Second factors of users. A code is taken by one statement that finds it not taken yet: it locks the row, so of two nodes that bring the
  * same code at the same moment the later one finds nothing to change.
  */
+import { counting } from "../store/by-name.ts";
 import type { CommandParts } from "../store/command-parts.ts";
 import type { Actor } from "../store/port/accounts.ts";
 import type { FactorProof, SecondFactor } from "../store/port/credentials.ts";
@@ -21,9 +22,7 @@ export function secondFactorCommands(parts: CommandParts) {
     `SELECT secret, begun_at_ms AS "begunAtMs", confirmed_at_ms AS "confirmedAtMs", last_step AS "lastStep"
      FROM second_factor WHERE username = ?`,
   );
-  const countCodes = sql.prepare<[string], { count: number }>(
-    "SELECT count(*) AS count FROM recovery_code WHERE username = ?",
-  );
+  const countCodes = counting<[string]>(sql, "recovery_code WHERE username = ?");
   const begin = sql.prepare<[string, string, number]>(
     `INSERT INTO second_factor (username, secret, begun_at_ms) VALUES (?, ?, ?)
      ON CONFLICT (username) DO UPDATE SET secret = excluded.secret, begun_at_ms = excluded.begun_at_ms
@@ -64,7 +63,7 @@ export function secondFactorCommands(parts: CommandParts) {
       return {
         ...row,
         secret: secrets.open(secondFactorPlace(username), row.secret),
-        recoveryCodes: (await countCodes.get(username))!.count,
+        recoveryCodes: await countCodes(username),
       };
     },
 
@@ -73,7 +72,7 @@ export function secondFactorCommands(parts: CommandParts) {
       if (account === undefined) return "unknown user";
       const sealed = await seal(secondFactorPlace(username), secret);
       if ((await begin.run(username, sealed, atMs)) === 0) return "in force";
-      await note({ ...about, action: "create", before: null, after: { account, inForce: false } });
+      await note({ ...about, action: "create", after: { account, inForce: false } });
       return "begun";
     },
 
@@ -84,13 +83,8 @@ export function secondFactorCommands(parts: CommandParts) {
       await endOthers.run(username, keepTokenHash ?? "");
       if (keepTokenHash !== null) await raise.run(keepTokenHash);
       const { account, ...about } = await told(username, by, atMs);
-      await note({
-        ...about,
-        action: "change",
-        before: { account, inForce: false },
-        after: { account, inForce: true },
-      });
-      await noteChange();
+      const before = { account, inForce: false };
+      await noteChange({ ...about, action: "change", before, after: { account, inForce: true } });
       return "confirmed";
     },
 
@@ -105,8 +99,7 @@ export function secondFactorCommands(parts: CommandParts) {
       if (proof === null) await endOthers.run(username, "");
       const { account, ...about } = await told(username, by, atMs);
       const shownWith = proof?.kind ?? "nothing";
-      await note({ ...about, action: "delete", before: { account, shownWith }, after: null });
-      await noteChange();
+      await noteChange({ ...about, action: "delete", before: { account, shownWith } });
       return "removed";
     },
   });

@@ -7,6 +7,7 @@
 import type { SentCost, SentPosition, SentTraffic } from "../money/postings.ts";
 import { countryOf } from "../sms/countries.ts";
 import type { CommandParts } from "../store/command-parts.ts";
+import { LAST_KEY } from "../store/rows.ts";
 import { STATE_NUMBER } from "../store/schema/message.ts";
 import type { Value } from "../store/sql.ts";
 import { commands } from "./entry.ts";
@@ -32,8 +33,6 @@ interface Sums {
   parts: number;
   amountMicros: bigint;
 }
-
-const LAST_KEY = "9223372036854775807";
 
 export function sentCostCommands({ sql }: CommandParts) {
   const walk = <Row extends SentRow>(comes: string, order: string, more = "") =>
@@ -71,7 +70,7 @@ export function sentCostCommands({ sql }: CommandParts) {
 }
 
 function startOf(sinceMs: number, untilMs: number, newestFirst: boolean): SentPosition {
-  return newestFirst ? { atMs: untilMs - 1, key: LAST_KEY } : { atMs: sinceMs, key: "0" };
+  return newestFirst ? { atMs: untilMs - 1, key: String(LAST_KEY) } : { atMs: sinceMs, key: "0" };
 }
 
 /** Where the page after this one begins, if there may be one. */

@@ -1,5 +1,5 @@
 /** Logins and the sessions that they open. */
-import { finder } from "../store/by-name.ts";
+import { finder, purging } from "../store/by-name.ts";
 import type { CommandParts } from "../store/command-parts.ts";
 import { ACCOUNT, API_KEY, LOGIN } from "../store/schema/account.ts";
 import { accountOf, CALLER_COLUMNS, type CallerRow } from "./account-rows.ts";
@@ -57,13 +57,9 @@ export function sessionCommands(parts: CommandParts) {
   );
   const useSession = sql.prepare<[number, string]>("UPDATE session SET used_at_ms = ? WHERE token_hash = ?");
   const endSession = sql.prepare<[string]>("DELETE FROM session WHERE token_hash = ?");
-  const purgeReplays = sql.prepare<[number, number]>(
-    `DELETE FROM replay WHERE kind = 'key' AND (account_id, token) IN
-       (SELECT account_id, token FROM replay WHERE kind = 'key' AND at_ms < ? ORDER BY at_ms LIMIT ?)`,
-  );
-  const purgeSessions = sql.prepare<[number, number]>(
-    "DELETE FROM session WHERE token_hash IN (SELECT token_hash FROM session WHERE created_at_ms < ? ORDER BY created_at_ms LIMIT ?)",
-  );
+  const replay = { table: "replay", key: "account_id, kind, token", at: "at_ms", only: "kind = 'key'" };
+  const purgeReplays = purging(sql, replay);
+  const purgeSessions = purging(sql, { table: "session", key: "token_hash", at: "created_at_ms" });
 
   return commands({
     async findLogin({ username }) {
@@ -81,8 +77,7 @@ export function sessionCommands(parts: CommandParts) {
 
     async findSession({ tokenHash, nowMs, idleMs, maxMs, lookOnly = false }) {
       const row = await session.get(tokenHash);
-      if (row === undefined) return null;
-      if (hasEnded(row, nowMs, idleMs, maxMs)) return null;
+      if (row === undefined || hasEnded(row, nowMs, idleMs, maxMs)) return null;
       // Opened with a password alone, at the moment at which that ceased to be enough.
       if (row.secondFactor === 1 && row.withFactor === 0) return null;
       if (!lookOnly && row.expiresAtMs === null && nowMs - row.usedAtMs >= USED_RESOLUTION_MS)
@@ -95,9 +90,9 @@ export function sessionCommands(parts: CommandParts) {
     },
 
     async purgeExpired({ nowMs, replayMs, sessionMs, limit }) {
-      const replays = await purgeReplays.run(nowMs - replayMs, limit);
-      const sessions = await purgeSessions.run(nowMs - sessionMs, limit);
-      return { more: replays >= limit || sessions >= limit };
+      const replays = await purgeReplays({ beforeMs: nowMs - replayMs, limit });
+      const sessions = await purgeSessions({ beforeMs: nowMs - sessionMs, limit });
+      return { more: replays.more || sessions.more };
     },
   });
 }

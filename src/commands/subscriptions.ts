@@ -23,7 +23,7 @@ const PREFIX = { delivery: "s", inbound: "m" } as const;
 
 export function subscriptionCommands(parts: CommandParts) {
   const { sql } = parts;
-  const { note, noteChange } = auditWriter(parts);
+  const { noteChange } = auditWriter(parts);
   const kept = selecting(sql, ACCOUNT, ["subscriptions", "key", "parentId"], ["id"], sql.dialect.lock());
   const keep = updating(sql, ACCOUNT, ["subscriptions"]);
 
@@ -42,14 +42,10 @@ export function subscriptionCommands(parts: CommandParts) {
       if (after !== null && JSON.stringify(subscriptions).length > MAX_CHARACTERS) return { kind: "too many" };
       await keep({ id: accountId, subscriptions });
       const action = before === null ? "create" : after === null ? "delete" : "change";
-      const about = {
-        kind: "subscription",
-        subject: `${row.key} ${(after ?? before!).id}`,
-        resellerId: row.parentId,
-      } as const;
-      await note({ by, atMs, action, ...about, before, after });
-      await noteChange();
-      return { kind: "done", subscription: (after ?? before)! };
+      const subscription = (after ?? before)!;
+      const about = { kind: "subscription", resellerId: row.parentId } as const;
+      await noteChange({ by, atMs, action, ...about, subject: `${row.key} ${subscription.id}`, before, after });
+      return { kind: "done", subscription };
     },
   });
 }

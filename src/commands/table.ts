@@ -31,7 +31,7 @@ import { optOutCommands } from "./opt-outs.ts";
 import { pinApplicationCommands } from "./pin-applications.ts";
 import { pinCommands } from "./pins.ts";
 import { profileCommands } from "./profiles.ts";
-import { pullCommands, pullSearchCommands } from "./pull.ts";
+import { pullCommands } from "./pull.ts";
 import { quarantineCommands } from "./quarantine.ts";
 import { Matches } from "./receipts/matches.ts";
 import { receiptCommands } from "./receipts/received.ts";
@@ -74,7 +74,6 @@ function commandTable(
     ...bulkListCommands(parts),
     ...incomingCommands(parts, hearers.news),
     ...pullCommands(parts),
-    ...pullSearchCommands(parts),
     ...logCommands(parts),
     ...messageSearchCommands(parts),
     ...messageLifeCommands(parts, ends),

@@ -1,4 +1,5 @@
 /** Steps of messages, noted for people (events/trace.ts): appended many at a time, and gone with their age. */
+import { purging } from "../store/by-name.ts";
 import type { CommandParts } from "../store/command-parts.ts";
 import { commands } from "./entry.ts";
 
@@ -9,15 +10,10 @@ export function traceCommands({ sql }: CommandParts) {
      SELECT item.value ->> 'subject', CAST(item.value ->> 'atMs' AS BIGINT), item.value ->> 'kind', item.value ->> 'detail'
      FROM ${sql.dialect.items}`,
   );
-  const purge = sql.prepare<[number, number]>(
-    "DELETE FROM trace WHERE id IN (SELECT id FROM trace WHERE at_ms < ? ORDER BY at_ms LIMIT ?)",
-  );
   return commands({
     async keepTrace({ notes }) {
       if (notes.length > 0) await insert.run(JSON.stringify(notes));
     },
-    async purgeTrace({ beforeMs, limit }) {
-      return { more: (await purge.run(beforeMs, limit)) >= limit };
-    },
+    purgeTrace: purging(sql, { table: "trace", key: "id", at: "at_ms" }),
   });
 }

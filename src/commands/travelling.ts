@@ -21,13 +21,11 @@ export function travellingCommands({ sql }: CommandParts) {
   /** In the order of an index that has only what waits, and no more rows than the bound. Of these, `counts` says which would act. */
   const counting = (table: string, condition: string, columns: string, counts: string) => {
     const rows = `SELECT ${columns} FROM ${table} WHERE ${condition} AND due_at_ms <= ? ORDER BY due_at_ms LIMIT ${COUNTED_ROWS}`;
-    const count = `SELECT count(*) AS count, min(due_at_ms) AS first FROM (${rows}) AS waiting WHERE ${counts}`;
-    const ofAll = sql.prepare<[number], Counted>(count);
-    const ofAccount = sql.prepare<[number, number], Counted>(`${count} AND account_id = ?`);
-    return async (untilMs: number, accountId: number | null): Promise<Counted> => {
-      const found = accountId === null ? await ofAll.get(untilMs) : await ofAccount.get(untilMs, accountId);
-      return found ?? { count: 0, first: null };
-    };
+    const count = sql.prepare<[number, number | null], Counted>(
+      `SELECT count(*) AS count, min(due_at_ms) AS first FROM (${rows}) AS waiting
+       WHERE ${counts} AND account_id = coalesce(CAST(? AS BIGINT), account_id)`,
+    );
+    return async (untilMs: number, accountId: number | null) => (await count.get(untilMs, accountId))!;
   };
   const messages = counting("message", "state = 0", "account_id, due_at_ms, bulk_id, bulk_version", IS_NOT_PAUSED);
   const waitingReports = "held_by IS NULL AND after_id IS NULL AND dead_at_ms IS NULL";

@@ -4,8 +4,7 @@
  * load it would never end. VACUUM INTO would do too, but it builds every index again and cannot say how far it is.
  */
 import { join } from "node:path";
-import Database from "better-sqlite3";
-import { openDatabase } from "../drivers/sqlite/database.ts";
+import { openDatabase, openToRead } from "../drivers/sqlite/database.ts";
 import { migrate } from "../store/sqlite/migrate.ts";
 import type { BackupOptions } from "./backup-options.ts";
 import { CopyRefused } from "./copied-tables.ts";
@@ -18,7 +17,7 @@ export async function takePages({
   to,
   onProgress,
 }: Pick<BackupOptions, "onProgress"> & { readonly data: string; readonly to: string }): Promise<void> {
-  const db = new Database(join(data, "heliograph.sqlite"), { readonly: true, fileMustExist: true });
+  const db = openToRead(data);
   try {
     db.exec("BEGIN");
     // The transaction's moment is that of its first read.

@@ -5,22 +5,12 @@
  *   DIRECTORY/unfinished/heliograph.sqlite ──filled──▶ checked ──flushed──▶ DIRECTORY/heliograph.sqlite
  *         └── killed at any point: there is no data in DIRECTORY, and the next backup begins anew
  */
-import {
-  chmodSync,
-  closeSync,
-  existsSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-} from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { RULES } from "../commands/table.ts";
 import { DataDirectoryInUse, lockDirectory, openDatabase } from "../drivers/sqlite/database.ts";
 import { systemClock } from "../runtime/clock.ts";
-import { makePrivateDirectory } from "../runtime/private-files.ts";
+import { flushFile, makePrivateDirectory } from "../runtime/private-files.ts";
 import { localStore } from "../store/group.ts";
 import { SqliteEngine } from "../store/sqlite/engine.ts";
 import type { BackupOptions } from "./backup-options.ts";
@@ -138,16 +128,7 @@ function finish(directory: string): void {
   if (existsSync(`${made}-wal`)) throw new Error(`${made} was not closed by all that had it open`);
   // There are secrets in it, and the directory may be everybody's to read.
   chmodSync(made, 0o600);
-  flush(made);
+  flushFile(made);
   renameSync(made, join(directory, FILE));
-  flush(directory);
-}
-
-function flush(path: string): void {
-  const descriptor = openSync(path, "r");
-  try {
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
-  }
+  flushFile(directory);
 }

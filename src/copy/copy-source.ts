@@ -115,12 +115,8 @@ export class CopySource {
       add(last.raw().iterate());
     }
     if (watched !== undefined) {
-      add(
-        this.#db
-          .prepare<[], unknown[]>(`SELECT ${asText(watched)} FROM ${name} ${order}`)
-          .raw()
-          .iterate(),
-      );
+      const rows = this.#db.prepare<[], unknown[]>(`SELECT ${asText(watched)} FROM ${name} ${order}`);
+      add(rows.raw().iterate());
     }
     return `${this.count(name)} rows, ${hash.digest("hex").slice(0, 32)}`;
   }

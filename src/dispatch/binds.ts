@@ -87,17 +87,10 @@ export class Binds {
   /** Nothing that another question could change: all that the operator has set is served as he has set it. */
   get #isSettled(): boolean {
     if (this.#parts.isAlone !== true || this.#isFailed) return false;
-    for (const { known, serving, closed, busy } of this.#held.values())
-      if (
-        known === null ||
-        serving === null ||
-        busy ||
-        closed.size > 0 ||
-        serving.profile !== known.profile ||
-        serving.slots.length !== known.binds
-      )
-        return false;
-    return true;
+    return [...this.#held.values()].every(({ known, serving, closed, busy }) => {
+      if (known === null || serving === null || busy || closed.size > 0) return false;
+      return serving.profile === known.profile && serving.slots.length === known.binds;
+    });
   }
 
   /** One question at a time; what came up meanwhile is asked in the next. */

@@ -3,6 +3,7 @@
  * with the feed, and the answers only say whether there are more.
  */
 import type { Clock, Timer } from "../runtime/clock.ts";
+import { onceEach } from "../runtime/lazy.ts";
 import type { Log } from "../runtime/log.ts";
 import type { LaneName } from "../store/port/delivery.ts";
 import type { Store } from "../store/port/store.ts";
@@ -31,6 +32,7 @@ export class Claims {
   readonly #timers = new Set<Timer>();
   /** Lanes with messages in the store, of carriers that other nodes serve: by carrier, the accounts. */
   readonly #elsewhere = new Map<string, Set<number>>();
+  readonly #accountsOf = onceEach(this.#elsewhere, () => new Set<number>());
   #dueTimer: Timer | null = null;
   #dueAtMs = Number.POSITIVE_INFINITY;
   #claimingDue = false;
@@ -73,9 +75,7 @@ export class Claims {
 
   /** A lane that is for other nodes. */
   leave({ accountId, carrierId }: LaneName): void {
-    const accounts = this.#elsewhere.get(carrierId);
-    if (accounts === undefined) this.#elsewhere.set(carrierId, new Set([accountId]));
-    else accounts.add(accountId);
+    this.#accountsOf(carrierId).add(accountId);
   }
 
   /** The lanes that were left to other nodes: they are this one's too, from now on. */

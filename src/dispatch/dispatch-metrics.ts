@@ -35,6 +35,7 @@ export const zeroCounts = () => ({
   quarantined: 0,
 });
 export type DispatchCounts = ReturnType<typeof zeroCounts>;
+type Dispatched = Record<"inMemory" | "inDoubt", number> & { readonly counts: DispatchCounts };
 
 type Numbers = Readonly<Record<string, number>>;
 /** What two carriers that share a name have together. */
@@ -170,15 +171,7 @@ export function carrierMetrics(queues: Iterable<CarrierQueue>, names: LabelNames
 }
 
 /** With what is in memory now. */
-export function dispatchMetrics({
-  counts,
-  inMemory,
-  inDoubt,
-}: {
-  counts: DispatchCounts;
-  inMemory: number;
-  inDoubt: number;
-}): Metric[] {
+export function dispatchMetrics({ counts, inMemory, inDoubt }: Dispatched): Metric[] {
   const { receiptsUnmatched: unmatched, receiptsForeign: foreign, receiptsDoubtful: doubtful } = counts;
   return [
     counter(

@@ -28,15 +28,15 @@ import { AccountNames } from "../events/account-names.ts";
 import type { Trace } from "../events/trace.ts";
 import type { IncomingPart } from "../message/incoming.ts";
 import type { Lease } from "../node/lease.ts";
-import { type Clock, Interval, within } from "../runtime/clock.ts";
+import { type Clock, Interval, sleep, within } from "../runtime/clock.ts";
 import { isDebugging, type Log } from "../runtime/log.ts";
 import { LabelNames, type Metric } from "../runtime/metrics.ts";
-import type { Feed, LaneName } from "../store/port/delivery.ts";
+import { type Feed, type LaneName, NOTHING_FED } from "../store/port/delivery.ts";
 import type { Store } from "../store/port/store.ts";
 import { factsOf, stateOf } from "./carrier-facts.ts";
 import { CarrierPump } from "./carrier-pump.ts";
 import { type CarrierQueue, CarrierQueues } from "./carrier-queue.ts";
-import type { CarrierRouter, RoutingRules } from "./carrier-router.ts";
+import type { RoutingRules } from "./carrier-router.ts";
 import { Claims } from "./claims.ts";
 import { carrierMetrics, dispatchMetrics, MAX_NAMED_CARRIERS, zeroCounts } from "./dispatch-metrics.ts";
 import { MessageLines } from "./message-lines.ts";
@@ -81,7 +81,6 @@ export class Dispatcher {
   readonly #outcomes: MessageOutcomes;
   readonly #claims: Claims;
   readonly #pump: CarrierPump;
-  readonly #router: CarrierRouter;
   /** Null unless the level of the log is debug. */
   readonly #lines: MessageLines | null;
   #sweeping: Interval | null = null;
@@ -110,7 +109,6 @@ export class Dispatcher {
     this.#outcomes = outcomes;
     this.#claims = claims;
     this.#pump = pump;
-    this.#router = pump.router;
   }
 
   /** Messages in memory here, waiting or on the wire. */
@@ -132,8 +130,7 @@ export class Dispatcher {
 
   /** What was left to other nodes is this one's too, from now on. */
   #recall(carrierId: string): void {
-    const overflowed = this.#claims.recall(carrierId);
-    this.take({ messages: [], reports: [], overflowed, earliestDueAtMs: null });
+    this.take({ ...NOTHING_FED, overflowed: this.#claims.recall(carrierId) });
   }
 
   /** The same carrier with another profile: what waits for it goes on waiting, and what was begun is finished. */
@@ -160,7 +157,7 @@ export class Dispatcher {
         const isUp = carrier.isUp();
         if (isUp !== queue.wasUp) this.#noteChange(queue, isUp);
         if (isUp) this.#pump.pump(queue);
-        else this.#router.rerouteAll(queue);
+        else this.#pump.router.rerouteAll(queue);
       },
     });
     if (carrier.resume !== undefined) await this.#resume(carrier);
@@ -234,11 +231,10 @@ export class Dispatcher {
     const queue = this.#queues.get(id);
     if (queue === undefined) return;
     queue.leaving = true;
-    for (const message of queue.remove((message) => !queue.isBegun(message))) this.#router.leave(queue, message);
+    for (const message of queue.remove((message) => !queue.isBegun(message))) this.#pump.router.leave(queue, message);
     const { clock } = this.#parts;
     const deadlineMs = clock.monotonic() + HAND_OVER_WAIT_MS;
-    while (queue.isBusy && !this.#pump.isStopping && clock.monotonic() < deadlineMs)
-      await new Promise<void>((resolve) => clock.after(LOOK_EVERY_MS, resolve));
+    while (queue.isBusy && !this.#pump.isStopping && clock.monotonic() < deadlineMs) await sleep(clock, LOOK_EVERY_MS);
     // What a stop finds here is handed back with everything else.
     if (!this.#pump.isStopping) await this.#close(queue);
   }
@@ -248,7 +244,7 @@ export class Dispatcher {
     queue.cancelTimers();
     await queue.carrier.stop();
     for (const { name, overflowed } of queue.ring.lanes()) if (overflowed) this.#claims.leave(name);
-    for (const message of queue.remove(() => true)) this.#router.leave(queue, message);
+    for (const message of queue.remove(() => true)) this.#pump.router.leave(queue, message);
   }
 
   async #resume(carrier: Carrier): Promise<void> {
@@ -263,16 +259,16 @@ export class Dispatcher {
 
   /** `overflowed` are the lanes that had messages in the store when the service started. */
   start(overflowed: readonly LaneName[]): void {
-    this.take({ messages: [], reports: [], overflowed, earliestDueAtMs: this.#parts.clock.now() });
+    this.take({ ...NOTHING_FED, overflowed, earliestDueAtMs: this.#parts.clock.now() });
     const { clock, settings } = this.#parts;
     this.#sweeping = Interval.together(clock, settings.sweepEveryMs, async () => this.#pump.sweep());
   }
 
   /** What the store has committed for this node. */
   take(feed: Feed): void {
-    this.#router.enqueue(feed.messages);
+    this.#pump.router.enqueue(feed.messages);
     for (const { accountId, carrierId } of feed.overflowed) {
-      const lane = this.#router.laneOf({ accountId, carrierId });
+      const lane = this.#pump.router.laneOf({ accountId, carrierId });
       lane.overflowed = true;
       this.#claims.refill(lane);
     }
@@ -292,8 +288,7 @@ export class Dispatcher {
     const queues = [...this.#queues];
     const busy = () => queues.some((queue) => queue.inFlight > 0);
     const deadline = clock.monotonic() + STOP_WAIT_MS;
-    while (busy() && clock.monotonic() < deadline)
-      await new Promise<void>((resolve) => clock.after(LOOK_EVERY_MS, resolve));
+    while (busy() && clock.monotonic() < deadline) await sleep(clock, LOOK_EVERY_MS);
     const unanswered = queues.reduce((sum, { inFlight }) => sum + inFlight, 0);
     if (unanswered > 0)
       log.warn(

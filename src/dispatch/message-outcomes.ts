@@ -7,7 +7,7 @@
 import type { IncomingPart } from "../message/incoming.ts";
 import type { MessageKey } from "../message/message.ts";
 import { type Receipt, unknownId } from "../message/receipt.ts";
-import type { Clock } from "../runtime/clock.ts";
+import { type Clock, sleep } from "../runtime/clock.ts";
 import { perKey } from "../runtime/lazy.ts";
 import { type Log, LogLimiter } from "../runtime/log.ts";
 import { type BatchFacts, OutcomeRecorder } from "../store/outcome-recorder.ts";
@@ -121,12 +121,12 @@ export class MessageOutcomes {
       retryMs: TRY_AGAIN_AFTER_MS,
       retryLaterMs: TRY_LATER_AFTER_MS,
     });
+    const ofMessages = <Item extends { readonly key: MessageKey }>(
+      command: CommandName,
+      write: (items: Item[]) => Promise<void>,
+    ) => this.#kind<Item>({ command, write, subject: keyOf });
     // In the order in which they are written. The new lane goes before what became of the message in it.
-    this.#rerouted = this.#kind<Rerouted>({
-      command: "reroute",
-      write: (messages) => store.reroute({ messages }),
-      subject: keyOf,
-    });
+    this.#rerouted = ofMessages<Rerouted>("reroute", (messages) => store.reroute({ messages }));
     // Submissions go before receipts: most receipts then find their message at once.
     this.#submitted = this.#kind<SubmittedMessage, ToldSubmitted>({
       command: "submitted",
@@ -147,16 +147,8 @@ export class MessageOutcomes {
       subject: keyOf,
       isEnd: true,
     });
-    this.#postponed = this.#kind<Postponed>({
-      command: "postpone",
-      write: (messages) => store.postpone({ messages }),
-      subject: keyOf,
-    });
-    this.#again = this.#kind<HandedAgain>({
-      command: "again",
-      write: (messages) => store.again({ messages }),
-      subject: keyOf,
-    });
+    this.#postponed = ofMessages<Postponed>("postpone", (messages) => store.postpone({ messages }));
+    this.#again = ofMessages<HandedAgain>("again", (messages) => store.again({ messages }));
     this.#released = this.#kind<MessageKey>({
       command: "release",
       write: (keys) => store.release({ keys }),
@@ -253,7 +245,7 @@ export class MessageOutcomes {
   async #orMessage(carrierId: string, receipt: Receipt, asMessage: IncomingPart, first: Promise<Fate>): Promise<void> {
     if ((await first) !== "a stranger") return;
     // The answer to its submit may be on its way.
-    await new Promise<void>((resolve) => this.#parts.clock.after(OVERTAKEN_MS, resolve));
+    await sleep(this.#parts.clock, OVERTAKEN_MS);
     const again = await new Promise<Fate>((safe) => this.#receiptsOf(carrierId)({ item: receipt, safe }));
     if (again === "a stranger") await this.incoming(carrierId, asMessage);
   }
@@ -306,6 +298,8 @@ export class MessageOutcomes {
   ): Promise<boolean> {
     const { store, log, clock, counts } = this.#parts;
     const what = { command, subject: subject(told.item) };
+    const tell = (kind: string, err: unknown, says: string): void =>
+      this.#limiter.write(kind, (more) => log.error({ ...what, err, ...more }, says));
     let heldKey = isEnd === true ? what.subject : null;
     try {
       if (leastOf !== undefined) {
@@ -314,24 +308,18 @@ export class MessageOutcomes {
       }
     } catch (failure) {
       if (isStoreAway(failure)) return false;
-      this.#limiter.write(`least ${command}`, (more) =>
-        log.error({ ...what, err: failure, ...more }, "the store refuses even the least that must be recorded"),
-      );
+      tell(`least ${command}`, failure, "the store refuses even the least that must be recorded");
     }
     const reason = error instanceof Error ? error.message : String(error);
     const aside = { ...what, atMs: clock.now(), reason, detail: JSON.stringify(told), heldKey };
     try {
       await this.recorder.call(() => store.quarantine({ items: [aside] }));
     } catch (failure) {
-      this.#limiter.write("quarantine", (more) =>
-        log.error({ ...what, err: failure, ...more }, "what the store refuses could not be kept aside; trying again"),
-      );
+      tell("quarantine", failure, "what the store refuses could not be kept aside; trying again");
       return false;
     }
     counts.quarantined++;
-    this.#limiter.write(`refused ${command}`, (more) =>
-      log.error({ ...what, err: error, ...more }, "the store refuses what a carrier said; it is kept aside"),
-    );
+    tell(`refused ${command}`, error, "the store refuses what a carrier said; it is kept aside");
     told.safe("kept aside");
     return true;
   }

@@ -73,22 +73,17 @@ export class MessageTrace {
   receipt(carrierId: string, receipt: Receipt, raw: string | null): void {
     const { carrierMessageId: id, outcome, errorId, mccMnc: network, to, atMs } = receipt;
     if (!this.#trace.isOn || (!this.#trace.all && SMOOTH.has(outcome))) return;
-    try {
-      // A carrier may use an id again, for another's message.
-      const key = this.#names?.find(carrierId, id, to) ?? null;
-      if (key === null) return;
-      const clipped = raw === null ? null : raw.slice(0, MAX_RAW_LENGTH).toWellFormed();
-      const detail = { carrier: carrierId, id, outcome, errorId, network, raw: clipped };
-      this.#trace.note(SUBJECT.message(key), "receipt", detail, atMs);
-    } catch (error) {
-      this.#trace.failed(error);
-    }
+    // A carrier may use an id again, for another's message.
+    const key = this.#names?.find(carrierId, id, to) ?? null;
+    if (key === null) return;
+    const clipped = raw === null ? null : raw.slice(0, MAX_RAW_LENGTH).toWellFormed();
+    this.#note(key, "receipt", { carrier: carrierId, id, outcome, errorId, network, raw: clipped }, atMs);
   }
 
-  #note<Kind extends TraceKind>(key: MessageKey, kind: Kind, detail: TraceDetails[Kind]): void {
+  #note<Kind extends TraceKind>(key: MessageKey, kind: Kind, detail: TraceDetails[Kind], atMs?: number): void {
     if (!this.#trace.isOn) return;
     try {
-      this.#trace.note(SUBJECT.message(key), kind, detail);
+      this.#trace.note(SUBJECT.message(key), kind, detail, atMs);
     } catch (error) {
       this.#trace.failed(error);
     }

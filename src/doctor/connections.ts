@@ -9,6 +9,7 @@ import { connectSocket, type TlsSettings } from "../carriers/smpp/session/connec
 import { SmppSession } from "../carriers/smpp/session/session.ts";
 import type { CarrierProfile } from "../catalogue/carrier-kinds.ts";
 import { systemClock } from "../runtime/clock.ts";
+import { given } from "../runtime/given.ts";
 import { type Finding, Findings } from "./finding.ts";
 
 const PATIENCE_MS = 4_000;
@@ -30,23 +31,29 @@ export async function lookAtCarriers(carriers: readonly CarrierProfile[], connec
 /** Only whether it can be reached: most providers have nothing to be asked that costs nothing. */
 async function lookAtUrl(profile: HttpProfile, found: Findings): Promise<void> {
   const url = new URL(profile.proxy ?? describe(profile).url);
+  const about = `${profile.id} ${url.host}`;
+  const { tlsCaPem } = profile;
+  const problem = await problemOf(url, () => tlsOf(given({ tlsCaPem })));
+  if (problem !== null) found.wrong(about, `no connection: ${problem}`, "check url, proxy and the firewall");
+  else found.ok(about, 'can be reached; whether it takes messages, "heliograph carrier try" tells');
+}
+
+type Tls = TlsSettings | Promise<TlsSettings>;
+
+/** Why a URL's host cannot be connected to; null if it can. */
+export async function problemOf(url: URL, tlsSettings: () => Tls): Promise<string | null> {
   const isTls = url.protocol === "https:";
   const place = `${url.hostname}:${url.port === "" ? (isTls ? 443 : 80) : url.port}`;
-  const about = `${profile.id} ${url.host}`;
-  const ca = profile.tlsCaPem;
-  const connection = await connected(place, () => (isTls ? tlsOf(ca === undefined ? {} : { tlsCaPem: ca }) : null));
-  if ("problem" in connection) {
-    found.wrong(about, `no connection: ${connection.problem}`, "check url, proxy and the firewall");
-    return;
-  }
+  const connection = await connected(place, () => (isTls ? tlsSettings() : null));
+  if ("problem" in connection) return connection.problem;
   connection.socket.destroy();
-  found.ok(about, 'can be reached; whether it takes messages, "heliograph carrier try" tells');
+  return null;
 }
 
 /** Connects for a moment, or says why that fails. */
-export async function connected(
+async function connected(
   place: string,
-  tlsSettings: () => TlsSettings | null | Promise<TlsSettings>,
+  tlsSettings: () => Tls | null,
 ): Promise<{ socket: Socket } | { problem: string }> {
   try {
     const tls = await tlsSettings();

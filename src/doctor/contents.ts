@@ -70,9 +70,9 @@ export async function lookAtQuarantine({ store }: Examined, found: Findings): Pr
     found.ok("quarantine", "the store has refused nothing");
     return;
   }
-  const told = items.map(({ atMs, command, subject, reason }) => {
-    return `${formatDateTime(atMs)} ${command} ${subject}: ${reason}`;
-  });
+  const told = items.map(
+    ({ atMs, command, subject, reason }) => `${formatDateTime(atMs)} ${command} ${subject}: ${reason}`,
+  );
   const says = `the store has refused ${counted(count, "thing")} that carriers said or that it had promised, the newest: ${told.join("; ")}${held === 0 ? "" : `. ${counted(held, "message is", "messages are")} in doubt, and held`}`;
   if (promised === 0)
     found.warn("quarantine", says, "look at them with heliograph quarantine list, report them, and retry or drop them");

@@ -6,7 +6,7 @@ import { counted, shellWord } from "../runtime/text.ts";
 import { formatDateTime } from "../schedule/date-time.ts";
 import { type DeadLetter, MAX_COUNTED_REPORTS, type ReportHost } from "../store/port/reports.ts";
 import type { Store } from "../store/port/store.ts";
-import { connected } from "./connections.ts";
+import { problemOf } from "./connections.ts";
 import type { Examined, Findings } from "./finding.ts";
 
 /** How many dead letters are looked at, and how many at a time. */
@@ -83,7 +83,7 @@ async function lookAtFailingHost(host: ReportHost, connect: boolean, found: Find
     found.wrong(host.host, `${says}. Nothing is pushed there`, mendRefused(last.reason, accountKey));
     return;
   }
-  const problem = connect ? await problemOf(host.host) : null;
+  const problem = connect ? await problemOfReceiver(host.host) : null;
   if (problem === null) found.warn(host.host, says, mend);
   else found.wrong(host.host, `${says}. It cannot be reached from here: ${problem}`, mend);
 }
@@ -100,16 +100,10 @@ function answerOf({ reason, excerpt }: NonNullable<ReportHost["last"]>): string 
 }
 
 /** Why a receiver cannot be connected to; null if it can, or has no address that could be tried. */
-async function problemOf(origin: string): Promise<string | null> {
+async function problemOfReceiver(origin: string): Promise<string | null> {
   const url = URL.parse(origin);
-  if (url === null) return null;
-  const port = url.port === "" ? (url.protocol === "https:" ? "443" : "80") : url.port;
   // As reports are pushed: trusting the authorities that Node brings.
-  const tls = url.protocol === "https:" ? {} : null;
-  const connection = await connected(`${url.hostname}:${port}`, () => tls);
-  if ("problem" in connection) return connection.problem;
-  connection.socket.destroy();
-  return null;
+  return url === null ? null : problemOf(url, () => ({}));
 }
 
 async function deadLetters(
@@ -150,7 +144,7 @@ async function lookAtReceiver(
     found.warn(origin, told, replay);
     return;
   }
-  const problem = await problemOf(origin);
+  const problem = await problemOfReceiver(origin);
   if (problem === null) found.warn(origin, `${told}. It can be reached now`, replay);
   else found.wrong(origin, `${told}. It cannot be reached from here: ${problem}`, `tell the client; then ${replay}`);
 }

@@ -1,5 +1,6 @@
 /** The doctor on secrets: whether those in the store are sealed and can be opened, and who can read the files that others are in. */
 import { readFileSync } from "node:fs";
+import { orElse } from "../runtime/or-else.ts";
 import { tooOpen } from "../runtime/private-files.ts";
 import { missingKey, parseSecretKeys, secretBox } from "../runtime/secrets.ts";
 import { counted } from "../runtime/text.ts";
@@ -12,17 +13,9 @@ export function lookAtSecretFiles({ store, server }: Settings, config: string | 
   const holdsSecret = config !== undefined && /^\s*(url|secretKey)\s*=/m.test(readFileSync(config, "utf8"));
   const files = [store.urlFile, store.secretKeyFile, server.tlsKey, holdsSecret ? config : ""];
   for (const file of files.filter((name) => name !== "")) {
-    const says = seenByOthers(file);
+    // A file that this user does not get to is told of by whoever needs it.
+    const says = orElse(() => tooOpen(file), null);
     if (says !== null) found.warn("secrets", says, `chmod 600 ${file}`);
-  }
-}
-
-/** Null also for a file that this user does not get to: whoever needs it tells of that. */
-function seenByOthers(file: string): string | null {
-  try {
-    return tooOpen(file);
-  } catch {
-    return null;
   }
 }
 

@@ -4,6 +4,7 @@
  */
 import { accessSync, constants, readFileSync, type Stats, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
+import { orElse } from "../runtime/or-else.ts";
 import { isForeign, knownUserName, ownUser, userName } from "../runtime/system-users.ts";
 import { shellWord } from "../runtime/text.ts";
 import { whyNothingIsWritten } from "./sqlite/disk-room.ts";
@@ -144,12 +145,8 @@ export function directoryTrouble(directory: string): Trouble | null {
   const path = resolve(directory);
   const closed = closedOn(path);
   if (closed !== null) return closed;
-  let stats: Stats;
-  try {
-    stats = statSync(path);
-  } catch {
-    return notMade(path);
-  }
+  const stats = orElse(() => statSync(path), null);
+  if (stats === null) return notMade(path);
   if (!stats.isDirectory()) return fileTrouble("ENOTDIR", path);
   const files = storeFiles(path).filter((file) => deniedBy(file, constants.F_OK) === null);
   for (const [mode, what] of [
@@ -222,12 +219,9 @@ export function lockingProcesses(files: readonly LockedFile[], locks: string): n
 
 /** Other processes that hold one of these files, as Linux tells; empty elsewhere. */
 function holdersOf(files: readonly string[]): number[] {
-  try {
-    const found = files.flatMap((file) => statSync(file, { throwIfNoEntry: false }) ?? []);
-    return lockingProcesses(found, readFileSync("/proc/locks", "utf8")).filter((pid) => pid !== process.pid);
-  } catch {
-    return [];
-  }
+  const found = orElse(() => files.flatMap((file) => statSync(file, { throwIfNoEntry: false }) ?? []), []);
+  const locks = orElse(() => readFileSync("/proc/locks", "utf8"), "");
+  return lockingProcesses(found, locks).filter((pid) => pid !== process.pid);
 }
 
 /** Who holds the database of a directory. A service that is well holds the lock file all the time: that is nobody's trouble. */
@@ -241,11 +235,7 @@ export function servingProcess(directory: string): number | null {
 }
 
 function commandOf(pid: number): string {
-  try {
-    return readFileSync(join("/proc", String(pid), "comm"), "utf8").trim();
-  } catch {
-    return "a program";
-  }
+  return orElse(() => readFileSync(join("/proc", String(pid), "comm"), "utf8").trim(), "a program");
 }
 
 /** The database of a directory is held by somebody for longer than a moment. */

@@ -25,72 +25,58 @@ export interface Trouble {
   readonly mend: string;
 }
 
-type Words = (place: string) => Trouble;
+type Words = readonly [kind: TroubleKind, says: (place: string) => string, mend: string];
 
+const NAME_DATA = "name the directory of the data with --data";
 const KEEP = "delete nothing there: what was accepted is in these files, and goes on by itself when there is room";
 
 /** By the system's code of an error with a file. What is missing, and who may do what, needs a look at the file (store-trouble.ts). */
 const OF_FILES: Readonly<Record<string, Words>> = {
-  ENOSPC: (place) => ({
-    kind: "full",
-    says: `the disk of ${place} is full`,
-    mend: `free some room on that disk (logs, files of other programs), or enlarge it; ${KEEP}`,
-  }),
-  EDQUOT: (place) => ({
-    kind: "full",
-    says: `the quota for ${place} is used up`,
-    mend: `have the quota of this user raised; ${KEEP}`,
-  }),
-  EFBIG: (place) => ({
-    kind: "full",
-    says: `a file in ${place} would become larger than this process may write`,
-    mend: `raise the limit on the size of files ("ulimit -f", or LimitFSIZE= of systemd); ${KEEP}`,
-  }),
-  EROFS: (place) => ({
-    kind: "read-only",
-    says: `the disk of ${place} is read-only`,
-    mend: "see the system's log (dmesg), because a disk that fails is often made read-only; then mount it to be written again. Under systemd, ReadWritePaths= has to name the directory",
-  }),
-  EIO: (place) => ({
-    kind: "failing",
-    says: `the disk of ${place} fails (EIO)`,
-    mend: "see the system's log (dmesg) and to the disk; keep the data as it is, and copy all of the directory to another disk before you try anything on it",
-  }),
-  ESTALE: (place) => ({
-    kind: "failing",
-    says: `the network disk of ${place} is gone (ESTALE)`,
-    mend: "mount it again; the embedded store belongs on a local disk",
-  }),
-  EMFILE: (place) => ({
-    kind: "limits",
-    says: `${place} cannot be opened, because this process has too many files open`,
-    mend: 'raise the limit ("ulimit -n", or LimitNOFILE= of systemd)',
-  }),
-  ENFILE: (place) => ({
-    kind: "limits",
-    says: `${place} cannot be opened, because this machine has too many files open`,
-    mend: "raise fs.file-max, or stop the program that opens so many",
-  }),
-  ENOTDIR: (place) => ({
-    kind: "foreign",
-    says: `ENOTDIR: ${place} is no directory, or lies below a file`,
-    mend: "name the directory of the data with --data",
-  }),
-  ELOOP: (place) => ({
-    kind: "foreign",
-    says: `ELOOP: ${place} is a link that leads to itself`,
-    mend: "name the directory of the data with --data",
-  }),
-  ENAMETOOLONG: (place) => ({
-    kind: "foreign",
-    says: `ENAMETOOLONG: ${place} is longer than a path may be`,
-    mend: "name the directory of the data with --data",
-  }),
+  ENOSPC: [
+    "full",
+    (place) => `the disk of ${place} is full`,
+    `free some room on that disk (logs, files of other programs), or enlarge it; ${KEEP}`,
+  ],
+  EDQUOT: ["full", (place) => `the quota for ${place} is used up`, `have the quota of this user raised; ${KEEP}`],
+  EFBIG: [
+    "full",
+    (place) => `a file in ${place} would become larger than this process may write`,
+    `raise the limit on the size of files ("ulimit -f", or LimitFSIZE= of systemd); ${KEEP}`,
+  ],
+  EROFS: [
+    "read-only",
+    (place) => `the disk of ${place} is read-only`,
+    "see the system's log (dmesg), because a disk that fails is often made read-only; then mount it to be written again. Under systemd, ReadWritePaths= has to name the directory",
+  ],
+  EIO: [
+    "failing",
+    (place) => `the disk of ${place} fails (EIO)`,
+    "see the system's log (dmesg) and to the disk; keep the data as it is, and copy all of the directory to another disk before you try anything on it",
+  ],
+  ESTALE: [
+    "failing",
+    (place) => `the network disk of ${place} is gone (ESTALE)`,
+    "mount it again; the embedded store belongs on a local disk",
+  ],
+  EMFILE: [
+    "limits",
+    (place) => `${place} cannot be opened, because this process has too many files open`,
+    'raise the limit ("ulimit -n", or LimitNOFILE= of systemd)',
+  ],
+  ENFILE: [
+    "limits",
+    (place) => `${place} cannot be opened, because this machine has too many files open`,
+    "raise fs.file-max, or stop the program that opens so many",
+  ],
+  ENOTDIR: ["foreign", (place) => `ENOTDIR: ${place} is no directory, or lies below a file`, NAME_DATA],
+  ELOOP: ["foreign", (place) => `ELOOP: ${place} is a link that leads to itself`, NAME_DATA],
+  ENAMETOOLONG: ["foreign", (place) => `ENAMETOOLONG: ${place} is longer than a path may be`, NAME_DATA],
 };
 
 /** The trouble that a code of the system names; null for a code that says nothing by itself. */
 export function fileTrouble(code: string, place: string): Trouble | null {
-  return OF_FILES[code]?.(place) ?? null;
+  const known = OF_FILES[code];
+  return known === undefined ? null : { kind: known[0], says: known[1](place), mend: known[2] };
 }
 
 /** SQLSTATEs, codes of sockets and words of the driver; the first that fits counts. What the database itself said stands before these words. */

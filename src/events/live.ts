@@ -63,9 +63,7 @@ export interface LiveBatch {
 
 /** How many others there were in all. */
 export function missedIn({ missed }: LiveBatch): number {
-  let sum = 0;
-  for (const count of missed.values()) sum += count;
-  return sum;
+  return [...missed.values()].reduce((sum, count) => sum + count, 0);
 }
 
 const MAX_TEXT_LENGTH = 160;

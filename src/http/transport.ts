@@ -4,6 +4,7 @@
  */
 import type { Dispatcher } from "undici";
 import type { Clock, Timer } from "../runtime/clock.ts";
+import { onceEach } from "../runtime/lazy.ts";
 import { guardedConnector, type Resolve, resolveName } from "./connector.ts";
 import type { AddressPolicy } from "./guard.ts";
 import { undici } from "./undici.ts";
@@ -74,25 +75,16 @@ export type AnswerHeaders = Readonly<Record<string, string | readonly string[] |
 const IDLE_CONNECTION_MS = 1000;
 
 export class HttpTransport implements Transport {
-  readonly #clock: Clock;
-  readonly #settings: TransportSettings;
+  readonly #options: TransportOptions;
   readonly #connect: ReturnType<typeof guardedConnector>;
-  readonly #proxy: string | undefined;
-  readonly #authority: string | undefined;
   readonly #origins = new Map<string, Connections>();
+  readonly #connectionsTo = onceEach(this.#origins, (): Connections => ({ idle: [], busy: new Set() }));
   #closed = false;
 
   constructor(options: TransportOptions) {
-    this.#clock = options.clock;
-    this.#settings = options.settings;
-    this.#proxy = options.proxy;
-    this.#authority = options.authority;
-    this.#connect = guardedConnector({
-      policy: options.policy,
-      resolve: options.resolve ?? resolveName,
-      timeoutMs: options.settings.connectTimeoutMs,
-      ...(options.authority === undefined ? {} : { authority: options.authority }),
-    });
+    this.#options = options;
+    const timeoutMs = options.settings.connectTimeoutMs;
+    this.#connect = guardedConnector({ resolve: resolveName, ...options, timeoutMs });
   }
 
   async post(post: Post, onHead?: (headers: AnswerHeaders) => void): Promise<Answer> {
@@ -101,7 +93,7 @@ export class HttpTransport implements Transport {
     const client = connections.idle.pop() ?? this.#newClient(post.origin);
     connections.busy.add(client);
     const { answer, reusable } = await new Promise<Ending>((resolve) => {
-      const exchange = new Exchange(this.#clock, this.#settings, resolve, onHead);
+      const exchange = new Exchange(this.#options, resolve, onHead);
       const { method, path, headers, body } = post;
       client.dispatch({ origin: post.origin, method, path, headers, body: method === "GET" ? null : body }, exchange);
     });
@@ -124,20 +116,13 @@ export class HttpTransport implements Transport {
     await Promise.all(clients.map((client) => client.destroy().catch(ignore)));
   }
 
-  #connectionsTo(origin: string): Connections {
-    const known = this.#origins.get(origin);
-    if (known !== undefined) return known;
-    const connections: Connections = { idle: [], busy: new Set() };
-    this.#origins.set(origin, connections);
-    return connections;
-  }
-
   #newClient(origin: string): Dispatcher {
     const { Client, ProxyAgent } = undici();
-    if (this.#proxy !== undefined)
+    const { proxy, authority } = this.#options;
+    if (proxy !== undefined)
       return new ProxyAgent({
-        uri: this.#proxy,
-        ...(this.#authority === undefined ? {} : { requestTls: { ca: this.#authority } }),
+        uri: proxy,
+        ...(authority === undefined ? {} : { requestTls: { ca: authority } }),
         connections: 1,
         headersTimeout: 0,
         bodyTimeout: 0,
@@ -170,8 +155,7 @@ interface Ending {
 
 /** One request and its answer, as undici tells of them. */
 class Exchange implements Dispatcher.DispatchHandler {
-  readonly #clock: Clock;
-  readonly #settings: TransportSettings;
+  readonly #options: TransportOptions;
   readonly #resolve: (ending: Ending) => void;
   readonly #onHead: ((headers: AnswerHeaders) => void) | undefined;
   #timer: Timer | null = null;
@@ -180,21 +164,15 @@ class Exchange implements Dispatcher.DispatchHandler {
   #bodyBytes = 0;
   #excerpt = "";
 
-  constructor(
-    clock: Clock,
-    settings: TransportSettings,
-    resolve: (ending: Ending) => void,
-    onHead?: (headers: AnswerHeaders) => void,
-  ) {
-    this.#clock = clock;
-    this.#settings = settings;
+  constructor(options: TransportOptions, resolve: (ending: Ending) => void, onHead?: (headers: AnswerHeaders) => void) {
+    this.#options = options;
     this.#resolve = resolve;
     this.#onHead = onHead;
   }
 
   onRequestStart(): void {
     this.#connected = true;
-    this.#limit(this.#settings.headersTimeoutMs, "no answer in time");
+    this.#limit(this.#options.settings.headersTimeoutMs, "no answer in time");
   }
 
   onResponseStart(_controller: unknown, status: number, headers: Record<string, string | string[] | undefined>): void {
@@ -208,12 +186,12 @@ class Exchange implements Dispatcher.DispatchHandler {
       isWhole: false,
     };
     this.#onHead?.(headers);
-    this.#limit(this.#settings.bodyTimeoutMs, "no end of the answer in time");
+    this.#limit(this.#options.settings.bodyTimeoutMs, "no end of the answer in time");
   }
 
   onResponseData(_controller: unknown, chunk: Buffer): void {
     this.#bodyBytes += chunk.length;
-    const { excerptBytes, answerLimitBytes } = this.#settings;
+    const { excerptBytes, answerLimitBytes } = this.#options.settings;
     if (this.#excerpt.length < excerptBytes)
       this.#excerpt += chunk.toString("latin1", 0, excerptBytes - this.#excerpt.length);
     if (this.#bodyBytes > answerLimitBytes) this.#end("the answer is too long");
@@ -229,7 +207,7 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   #limit(timeoutMs: number, problem: string): void {
     this.#timer?.cancel();
-    this.#timer = this.#clock.after(timeoutMs, () => this.#end(problem));
+    this.#timer = this.#options.clock.after(timeoutMs, () => this.#end(problem));
   }
 
   /** The status decides: once it is here, it does not matter how the body ends. */

@@ -83,6 +83,8 @@ export function choresOf(
 ): readonly Chore[] {
   const { receiptWaitMs, unmatchedDays, unmatchedRows, retentionDays, loginAuditDays, timelineDays } = settings;
   const limit = PAGE_ROWS;
+  /** As many days, unless messages are kept for less. */
+  const withMessages = (days: number): number => (retentionDays === 0 ? days : Math.min(days, retentionDays));
   let swept: SweepCursor = SWEEP_START;
   // Until a round has said otherwise, and after one that failed.
   let [messagesWait, setsWait] = [true, true];
@@ -163,10 +165,8 @@ export function choresOf(
       everyMs: 10 * MINUTE_MS,
       waitsFirst: true,
       pages: 100,
-      async page(nowMs) {
-        const days = retentionDays === 0 ? PIN_DAYS : Math.min(PIN_DAYS, retentionDays);
-        return (await store.purgePins({ beforeMs: nowMs - days * DAY_MS, nowMs, limit })).more;
-      },
+      page: async (nowMs) =>
+        (await store.purgePins({ beforeMs: nowMs - withMessages(PIN_DAYS) * DAY_MS, nowMs, limit })).more,
     },
     {
       name: "old bulks",
@@ -182,8 +182,8 @@ export function choresOf(
       waitsFirst: true,
       pages: 100,
       async page(nowMs) {
-        const days = retentionDays === 0 ? timelineDays : Math.min(timelineDays, retentionDays);
-        return (await store.purgeTrace({ beforeMs: nowMs - days * DAY_MS, limit: TRACE_PAGE_ROWS })).more;
+        const beforeMs = nowMs - withMessages(timelineDays) * DAY_MS;
+        return (await store.purgeTrace({ beforeMs, limit: TRACE_PAGE_ROWS })).more;
       },
     },
     {

@@ -266,34 +266,31 @@ export class Provider {
     try {
       switch (`${method} ${path.slice(CONTROL.length)}`) {
         case "GET messages":
-          return {
-            status: 200,
-            json: {
-              messages: this.#state.all().map(({ message, fate }) => ({ ...message, outcome: fate?.outcome ?? null })),
-            },
-          };
+          return says(200, { messages: this.#state.all().map(shown) });
         case "GET faults":
-          return { status: 200, json: this.#faults.all };
+          return says(200, this.#faults.all);
         case "PUT faults":
           this.#faults.all = readFaults(JSON.parse(body));
-          return { status: 200, json: this.#faults.all };
+          return says(200, this.#faults.all);
         case "POST incoming": {
           const { url, from, to, text } = JSON.parse(body) as Record<string, unknown>;
           if (![url, from, to, text].every((value) => typeof value === "string") || !URL.canParse(url as string))
-            return { status: 400, json: { error: "url, from, to and text are needed" } };
+            return says(400, { error: "url, from, to and text are needed" });
           this.write(url as string, { from: from as string, to: to as string, text: text as string });
-          return { status: 202, json: {} };
+          return says(202, {});
         }
         default:
-          return { status: 404, json: { error: `there are ${CONTROL}messages, faults and incoming` } };
+          return says(404, { error: `there are ${CONTROL}messages, faults and incoming` });
       }
     } catch (error) {
-      if (error instanceof BadFaults || error instanceof SyntaxError)
-        return { status: 400, json: { error: error.message } };
+      if (error instanceof BadFaults || error instanceof SyntaxError) return says(400, { error: error.message });
       throw error;
     }
   }
 }
+
+const shown = ({ message, fate }: Known) => ({ ...message, outcome: fate?.outcome ?? null });
+const says = (status: number, json: unknown): ProviderReply => ({ status, json });
 
 function bodyOf({ json, text }: ProviderReply): string {
   return json === undefined ? (text ?? "") : JSON.stringify(json);

@@ -3,6 +3,7 @@
  * service whose settings are right, none has to.
  */
 import { createRequire } from "node:module";
+import { onceEach } from "./lazy.ts";
 import type { TSchema } from "./type.ts";
 
 type Values = typeof import("typebox/value");
@@ -16,17 +17,14 @@ export function faultsIn(schema: TSchema, value: unknown): readonly ValueFault[]
   return (require("typebox/value") as Values).Errors(schema, value);
 }
 
-const checks = new WeakMap<TSchema, (value: unknown) => boolean>();
+/** Compiled once for each schema: a plan of 100,000 prices takes milliseconds so, and seconds if the schema is walked for each of them. */
+const validatorOf = onceEach(new WeakMap<TSchema, ReturnType<Compiler["Compile"]>>(), (schema) =>
+  (require("typebox/compile") as Compiler).Compile(schema),
+);
 
-/** Whether a value of any size is as its schema says. Compiled once for each schema: a plan of 100,000 prices takes milliseconds so, and seconds if the schema is walked for each of them. */
+/** Whether a value of any size is as its schema says. */
 export function isRight(schema: TSchema, value: unknown): boolean {
-  let check = checks.get(schema);
-  if (check === undefined) {
-    const validator = (require("typebox/compile") as Compiler).Compile(schema);
-    check = (value) => validator.Check(value);
-    checks.set(schema, check);
-  }
-  return check(value);
+  return validatorOf(schema).Check(value);
 }
 
 interface Refinement {

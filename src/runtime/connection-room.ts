@@ -2,7 +2,8 @@
  * A bound on a server's connections that silence cannot use up. Where there is no room, the one that has been silent for longest makes room for the new
  * one; only where all have shown what they want is the new one closed.
  */
-import type { Socket } from "node:net";
+import { once } from "node:events";
+import type { AddressInfo, Server, Socket } from "node:net";
 
 export class ConnectionRoom {
   readonly #max: number;
@@ -43,4 +44,13 @@ export class ConnectionRoom {
     this.#all.delete(socket);
     this.#silent.delete(socket);
   }
+}
+
+/** Has a server listen, and gives its port. Rejects when the address cannot be had. */
+export async function listenAt(server: Server, port: number, host: string): Promise<number> {
+  server.listen(port, host);
+  await once(server, "listening");
+  // A connection that fails before it is ours (too many open files) is the peer's trouble, not the end of the process.
+  server.on("error", () => undefined);
+  return (server.address() as AddressInfo).port;
 }

@@ -112,16 +112,16 @@ export function writePrivateFile(path: string, text: string, { replace }: { read
     rmSync(unfinished, { force: true });
     throw error;
   }
-  flushDirectory(dirname(path));
+  if (hasModes) flushFile(dirname(path));
 }
 
-function flushDirectory(path: string): void {
-  if (!hasModes) return;
-  const directory = openSync(path, "r");
+/** A file, or the names in a directory: what was written is there after a power cut. */
+export function flushFile(path: string): void {
+  const file = openSync(path, "r");
   try {
-    fsyncSync(directory);
+    fsyncSync(file);
   } finally {
-    closeSync(directory);
+    closeSync(file);
   }
 }
 

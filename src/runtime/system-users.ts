@@ -1,6 +1,7 @@
 /** Who this process is to the system, and to whom a file belongs, by name where the system knows one. */
 import { readFileSync, type Stats } from "node:fs";
 import { userInfo } from "node:os";
+import { orElse } from "./or-else.ts";
 
 const USERS = "/etc/passwd";
 
@@ -11,20 +12,12 @@ export function userName(uid: number): string {
 
 /** Null where it has none here. */
 export function knownUserName(uid: number): string | null {
-  try {
-    const own = userInfo();
-    if (own.uid === uid) return own.username;
-  } catch {
-    // A user without an entry in the system's list, as in a container.
-  }
-  try {
-    const line = readFileSync(USERS, "utf8")
-      .split("\n")
-      .find((text) => text.split(":")[2] === String(uid));
-    return line?.split(":")[0] ?? null;
-  } catch {
-    return null;
-  }
+  // Null for a user without an entry in the system's list, as in a container.
+  const own = orElse(() => userInfo(), null);
+  if (own?.uid === uid) return own.username;
+  const lines = orElse(() => readFileSync(USERS, "utf8"), "").split("\n");
+  const line = lines.find((text) => text.split(":")[2] === String(uid));
+  return line?.split(":")[0] ?? null;
 }
 
 /** The user of this process; null on Windows, which has other rights. */

@@ -1,6 +1,7 @@
 /** Which version of Heliograph this is, as package.json says. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { orElse } from "./or-else.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 
@@ -14,12 +15,8 @@ const COMMIT = /^[0-9a-f]{7,64}$/;
 
 /** The commit that a package was made from stands in a file of it; a checkout has no such file, and what is no commit is not shown. */
 function commitOf(root: string): string | null {
-  try {
-    const [first = ""] = readFileSync(join(root, "lib/commit"), "utf8").split("\n");
-    return COMMIT.test(first.trim()) ? first.trim() : null;
-  } catch {
-    return null;
-  }
+  const [first = ""] = orElse(() => readFileSync(join(root, "lib/commit"), "utf8"), "").split("\n");
+  return COMMIT.test(first.trim()) ? first.trim() : null;
 }
 
 /** "1.2.0", or "1.2.0 (commit 0123abc)" */

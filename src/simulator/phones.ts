@@ -260,14 +260,10 @@ export class Phones {
   }
 }
 
-export interface WrittenMessage {
+/** `accountKey` is whose number it wrote to. */
+export interface WrittenMessage extends Pick<Kept, "text" | "partCount" | "atMs" | "accountKey"> {
   readonly from: string;
   readonly to: string;
-  readonly text: string;
-  readonly partCount: number;
-  readonly atMs: number;
-  /** Whose number it wrote to. */
-  readonly accountKey: string | null;
 }
 
 function sizeOf(content: PlacedPart["content"]): number {

@@ -238,13 +238,11 @@ export class SimulatedCarrier implements Carrier {
     if (handset.receipts.length === 0) return;
     const nowMs = this.#clock.now();
     const partInHand: PartInHand = {
-      carrierMessageId: part.carrierMessageId,
-      to: part.to,
+      ...part,
       content,
       handset,
       // Before a restart the clock may have been fast; its error must not be waited for.
       submittedAtMs: Math.min(part.submittedAtMs, nowMs),
-      expiresAtMs: part.expiresAtMs,
       answerAfterMs: answerTime(this.#answerAfterMs, this.#random),
       monotonicAheadMs: this.#clock.monotonic() - nowMs,
     };

@@ -4,6 +4,7 @@
  */
 import { septetLength } from "./alphabets.ts";
 import { ENCODINGS, type Encoding } from "./encodings.ts";
+import { graphemes } from "./parts.ts";
 import { MAX_TRANSLITERATED_LENGTH, mayUse, NATIONAL_ENCODINGS, type TextOptions } from "./prepared-text.ts";
 
 /** A character and where it stands in the text, in UTF-16 units. */
@@ -11,9 +12,6 @@ export interface LackingCharacter {
   readonly index: number;
   readonly character: string;
 }
-
-/** Made when it is first needed: it takes milliseconds. */
-let graphemes: Intl.Segmenter | undefined;
 
 /**
  * Those of the alphabet that lacks the fewest, in the order of the text; none where one has them all. A longer text than anybody can send is
@@ -36,8 +34,7 @@ function lackingIn(text: string, encoding: Encoding): LackingCharacter[] {
   const { codes } = ENCODINGS[encoding].alphabet!;
   if (septetLength(text, codes) !== undefined) return [];
   const lacking: LackingCharacter[] = [];
-  graphemes ??= new Intl.Segmenter("und", { granularity: "grapheme" });
-  for (const { segment, index } of graphemes.segment(text))
+  for (const { segment, index } of graphemes().segment(text))
     if (septetLength(segment, codes) === undefined) lacking.push({ index, character: segment });
   return lacking;
 }

@@ -125,8 +125,13 @@ export function cutText(text: string, encoding: Encoding, wideReference = false)
   return parts;
 }
 
+let segmenter: Intl.Segmenter | undefined;
+
 /** Made when it is first needed: it takes milliseconds. */
-let graphemes: Intl.Segmenter | undefined;
+export function graphemes(): Intl.Segmenter {
+  segmenter ??= new Intl.Segmenter("und", { granularity: "grapheme" });
+  return segmenter;
+}
 
 /**
  * Where the grapheme begins that holds this index. Only the part that ends here is looked at: whether two characters belong together
@@ -135,8 +140,12 @@ let graphemes: Intl.Segmenter | undefined;
  */
 function beforeGrapheme(text: string, start: number, index: number): number {
   if (standsAlone(text.charCodeAt(index - 1)) && standsAlone(text.charCodeAt(index))) return beforeLineEnd(text, index);
-  graphemes ??= new Intl.Segmenter("und", { granularity: "grapheme" });
-  return start + graphemes.segment(text.slice(start, index + 2)).containing(index - start)!.index;
+  return (
+    start +
+    graphemes()
+      .segment(text.slice(start, index + 2))
+      .containing(index - start)!.index
+  );
 }
 
 /** Latin, Greek, Cyrillic, Armenian and Han, where nothing joins what is beside it but CR LF. Most cuts lie between two of these. */

@@ -2,15 +2,7 @@
  * What a text will cost before it is sent: as it stands, and with the language table and the transliteration that the
  * client asks about.
  */
-import { type LanguageChoice, prepareText, type Transliteration } from "./text.ts";
-
-export interface PreviewOptions {
-  languageCode?: LanguageChoice;
-  /** With which of the language's tables, where not with both. */
-  singleShift?: boolean;
-  lockingShift?: boolean;
-  transliteration?: Transliteration;
-}
+import { type LanguageChoice, prepareText, type TextOptions, type Transliteration } from "./text.ts";
 
 export interface PreviewItem {
   textPreview: string;
@@ -25,20 +17,18 @@ export interface Preview {
 }
 
 /** The plain text first; then each option alone; last, if there are two, both together. NONE is the plain one. */
-export function preview(text: string, wished: PreviewOptions): Preview {
+export function preview(text: string, wished: TextOptions): Preview {
   const languageCode = wished.languageCode === "NONE" ? undefined : wished.languageCode;
   const transliteration = wished.transliteration === "NONE" ? undefined : wished.transliteration;
   const language = { ...wished, languageCode, transliteration: undefined };
-  const choices: Chosen[] = [{}];
+  const choices: TextOptions[] = [{}];
   if (languageCode !== undefined) choices.push(language);
   if (transliteration !== undefined) choices.push({ transliteration });
   if (languageCode !== undefined && transliteration !== undefined) choices.push({ ...language, transliteration });
   return { originalText: text, previews: choices.map((options) => previewWith(text, options)) };
 }
 
-type Chosen = { [Name in keyof PreviewOptions]: PreviewOptions[Name] | undefined };
-
-function previewWith(text: string, options: Chosen): PreviewItem {
+function previewWith(text: string, options: TextOptions): PreviewItem {
   const prepared = prepareText(text, options);
   const configuration: PreviewItem["configuration"] = {};
   if (options.languageCode !== undefined) configuration.language = { languageCode: options.languageCode };

@@ -3,8 +3,7 @@
  * on the loopback only, and web pages that a browser on this machine has open cannot use it.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
-import { ConnectionRoom } from "../runtime/connection-room.ts";
+import { ConnectionRoom, listenAt } from "../runtime/connection-room.ts";
 import { hasOtherCoding, hasSeveralHosts } from "../runtime/request-smuggling.ts";
 import { readHex } from "../sms/binary.ts";
 import { BadFaults, readFaults } from "./faults.ts";
@@ -86,12 +85,8 @@ export async function startControl(smsc: Smsc, port: number, times = TIMES): Pro
     void answer(smsc, request, response);
   });
   server.on("connection", (socket) => room.enter(socket));
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(port, HOST, resolve);
-  });
   return {
-    port: (server.address() as AddressInfo).port,
+    port: await listenAt(server, port, HOST),
     stop: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

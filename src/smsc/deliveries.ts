@@ -12,6 +12,7 @@ import { type CommandStatus, statusCode } from "../carriers/smpp/codec/statuses.
 import type { SessionAnswer } from "../carriers/smpp/session/contract.ts";
 import { backoffMs } from "../runtime/backoff.ts";
 import type { Clock } from "../runtime/clock.ts";
+import { onceEach } from "../runtime/lazy.ts";
 import { PriorityQueue } from "../simulator/priority-queue.ts";
 import type { Timetable } from "../simulator/timetable.ts";
 
@@ -67,6 +68,7 @@ export class Deliveries {
   readonly #options: DeliveriesOptions;
   /** By system id. Under null lies what is for whoever is there; every receiver takes from it. */
   readonly #mailboxes = new Map<string | null, Mailbox>();
+  readonly #mailbox = onceEach(this.#mailboxes, () => new Mailbox());
   /** Those that will be tried again after a while. */
   readonly #paused = new Set<Waiting>();
   #added = 0;
@@ -181,15 +183,6 @@ export class Deliveries {
   #giveUp({ delivery }: Waiting): void {
     this.counters.givenUp++;
     delivery.onEnd?.(false);
-  }
-
-  #mailbox(key: string | null): Mailbox {
-    let mailbox = this.#mailboxes.get(key);
-    if (mailbox === undefined) {
-      mailbox = new Mailbox();
-      this.#mailboxes.set(key, mailbox);
-    }
-    return mailbox;
   }
 
   /** Whoever binds under ever new names leaves nothing behind. */

@@ -4,6 +4,7 @@
  * the table to whoever uses it.
  */
 import { COMMAND_STATUSES, type CommandStatus, statusCode } from "../carriers/smpp/codec/statuses.ts";
+import { orElse } from "../runtime/or-else.ts";
 import type { Random } from "../runtime/random.ts";
 import { ID_SPELLINGS, ID_STYLES, type IdStyle } from "./ids.ts";
 
@@ -174,15 +175,7 @@ export function readFaults(value: unknown): Faults {
 export function readFault(text: string): Faults {
   const [name = "", ...rest] = text.split("=");
   const said = rest.join("=");
-  return readFaults({ [name]: rest.length === 0 ? true : jsonOrWord(said) });
-}
-
-function jsonOrWord(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
+  return readFaults({ [name]: rest.length === 0 ? true : orElse(() => JSON.parse(said), said) });
 }
 
 function checkFault(name: FaultName, said: unknown): void {
@@ -286,11 +279,5 @@ function isWhole(value: unknown, least: number, most: number): boolean {
 
 function isPattern(value: unknown): boolean {
   if (typeof value === "function" || value instanceof RegExp) return true;
-  if (typeof value !== "string") return false;
-  try {
-    new RegExp(value);
-    return true;
-  } catch {
-    return false;
-  }
+  return typeof value === "string" && orElse(() => new RegExp(value), null) !== null;
 }

@@ -18,17 +18,8 @@ import { answerTime, type DueReceipt, dueReceipt, type HandsetAnswer, handsetOf 
 import type { Timetable } from "../simulator/timetable.ts";
 import type { Deliveries } from "./deliveries.ts";
 import { type ActiveFaults, statusOf } from "./faults.ts";
-import type { IdStyle } from "./ids.ts";
 import { endOf, startOf } from "./lifetime.ts";
-import {
-  type Address,
-  octetsOf,
-  type PartAlphabet,
-  placeOf,
-  type SubmitPdu,
-  type TakenPart,
-  vendorTlvsOf,
-} from "./part.ts";
+import { type Address, octetsOf, placeOf, type SubmitPdu, type TakenPart, vendorTlvsOf } from "./part.ts";
 import { Parts } from "./parts.ts";
 import { ReceiptSender } from "./receipt-sender.ts";
 import { STATES } from "./receipts.ts";
@@ -126,6 +117,7 @@ export class SmscNetwork {
    */
   submit(submitter: Submitter, pdu: SubmitPdu, destination: Address, ids?: TakenPart["ids"]): Taking {
     const { clock, random, record, answerAfterMs } = this.#options;
+    const { alphabet, throttle } = this.#faults;
     const to = destination.address;
     if (pdu.sourceAddr.length > MAX_SOURCE) return refused("ESME_RINVSRCADR");
     const octets = octetsOf(pdu);
@@ -144,7 +136,7 @@ export class SmscNetwork {
       return answer.kind === "unknown" ? { kind: "cut" } : refused(STATUS_BY_ANSWER[answer.kind]);
 
     const part: TakenPart = {
-      ids: ids ?? this.#parts.nextIds(this.#idStyleFor(to), this.#idsBeginAnewAfter(to)),
+      ids: ids ?? this.#nextIds(to),
       arrival: this.#parts.nextArrival(),
       systemId: submitter.systemId,
       connection: submitter.id,
@@ -152,7 +144,7 @@ export class SmscNetwork {
       destination,
       esmClass: pdu.esmClass,
       dataCoding: pdu.dataCoding,
-      alphabet: this.#alphabetFor(to),
+      alphabet: alphabet?.strikes(to) ? (alphabet.settings.as ?? "latin1") : "gsm",
       registeredDelivery: pdu.registeredDelivery,
       // A view into what was received must not be kept: it would keep all that came with it.
       octets: record === 0 ? null : Buffer.from(octets),
@@ -170,24 +162,16 @@ export class SmscNetwork {
       doneAtMs: null,
     };
     this.#parts.add(part);
-    if (this.#faults.throttle !== null) this.#takenLog.written(1, monotonicMs);
+    if (throttle !== null) this.#takenLog.written(1, monotonicMs);
     this.#options.onPart(part);
     return { kind: "taken", part };
   }
 
-  #idStyleFor(to: string): IdStyle {
-    const { ids } = this.#faults;
-    return ids?.strikes(to) ? (ids.settings.as ?? "hex") : "decimal";
-  }
-
-  #alphabetFor(to: string): PartAlphabet {
-    const { alphabet } = this.#faults;
-    return alphabet?.strikes(to) ? (alphabet.settings.as ?? "latin1") : "gsm";
-  }
-
-  #idsBeginAnewAfter(to: string): number | null {
-    const { sameIds } = this.#faults;
-    return sameIds?.strikes(to) ? (sameIds.settings.every ?? 10) : null;
+  #nextIds(to: string): TakenPart["ids"] {
+    const { ids, sameIds } = this.#faults;
+    const style = ids?.strikes(to) ? (ids.settings.as ?? "hex") : "decimal";
+    const beginAnewAfter = sameIds?.strikes(to) ? (sameIds.settings.every ?? 10) : null;
+    return this.#parts.nextIds(style, beginAnewAfter);
   }
 
   #refusalOf(to: string): Taking | null {

@@ -12,7 +12,7 @@ import { makeTlv } from "../carriers/smpp/codec/tlvs.ts";
 import type { SessionProblem, SessionSettings } from "../carriers/smpp/session/contract.ts";
 import type { BindKind } from "../carriers/smpp/session/states.ts";
 import type { Clock } from "../runtime/clock.ts";
-import { ConnectionRoom } from "../runtime/connection-room.ts";
+import { ConnectionRoom, listenAt } from "../runtime/connection-room.ts";
 import type { Random } from "../runtime/random.ts";
 import { Timetable } from "../simulator/timetable.ts";
 import { senderType } from "../sms/addresses.ts";
@@ -224,15 +224,10 @@ export class Smsc {
   async start(): Promise<number> {
     const { host = "127.0.0.1", port = 0 } = this.#settings;
     const server = createServer({ noDelay: true }, (socket) => this.#connected(socket));
-    await new Promise<void>((resolve, reject) => {
-      server.once("error", reject);
-      server.listen(port, host, resolve);
-    });
-    // A connection that fails before it is ours (too many open files) is the peer's trouble, not the end of the process.
-    server.on("error", () => undefined);
+    const listensAt = await listenAt(server, port, host);
     this.#server = server;
     this.#timetable.start();
-    return this.port;
+    return listensAt;
   }
 
   /** Says goodbye to everyone, and forgets what is in hand. The record stays. */

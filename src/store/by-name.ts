@@ -8,7 +8,9 @@ import type { Awaitable, Sql, Statement, Value } from "./sql.ts";
 type NameIn<Of extends AnyTable> = keyof Row<Of> & string;
 type Values = Readonly<Record<string, unknown>>;
 
-const equal = (table: AnyTable, names: readonly string[]) => table.pick(names).map(({ column }) => `${column} = ?`);
+/** What stands behind WHERE or SET, a piece for each. */
+export const equal = (table: AnyTable, names: readonly string[]) =>
+  table.pick(names).map(({ column }) => `${column} = ?`);
 
 function valuesOf(table: AnyTable, names: readonly string[], row: Values): Value[] {
   return names.map((name) => {
@@ -68,4 +70,29 @@ export function selecting<
   const text = `SELECT ${table.named(...names)} FROM ${table.name} WHERE ${equal(table, by).join(" AND ")} ${rest}`;
   type Given = { -readonly [Place in keyof By]: Extract<Row<Of>[By[Place]], Value> };
   return finder(sql, table)<Given, Pick<Row<Of>, Names[number]>>(text);
+}
+
+/** Counts the rows that are named as SQL behind FROM. */
+export function counting<Given extends Value[]>(sql: Sql, rows: string): (...values: Given) => Promise<number> {
+  const statement = sql.prepare<Given, { count: number }>(`SELECT count(*) AS count FROM ${rows}`);
+  return async (...values) => (await statement.get(...values))!.count;
+}
+
+/** Rows that go with their age: what names one, and the column that says how old it is. */
+interface Aging {
+  readonly table: string;
+  readonly key: string;
+  readonly at: string;
+  /** Which rows alone are meant. */
+  readonly only?: string;
+}
+
+/** Deletes a page of those from before a time, the oldest first, and says whether there may be more. */
+export function purging(sql: Sql, { table, key, at, only = "TRUE" }: Aging) {
+  const purge = sql.prepare<[number, number]>(
+    `DELETE FROM ${table} WHERE (${key}) IN (SELECT ${key} FROM ${table} WHERE ${only} AND ${at} < ? ORDER BY ${at} LIMIT ?)`,
+  );
+  return async ({ beforeMs, limit }: { readonly beforeMs: number; readonly limit: number }) => ({
+    more: (await purge.run(beforeMs, limit)) >= limit,
+  });
 }

@@ -144,11 +144,19 @@ export async function migrateStore({ store, node }: StoreOptions["settings"]): P
     const { migrate: migratePostgres } = await import("./postgres/migrate.ts");
     return migratePostgres({ url: store.url, leaseMs: node.leaseMs });
   }
-  const { lockIfFree } = await import("../drivers/sqlite/database.ts");
-  const { migrate } = await import("./sqlite/migrate.ts");
+  const { lockIfFree, openDatabase } = await import("../drivers/sqlite/database.ts");
+  const { migrate, migrateAlone } = await import("./sqlite/migrate.ts");
   const { openAlone } = await import("../drivers/sqlite/write-ahead-log.ts");
   const unlock = lockIfFree(store.data);
-  if (unlock === null) return migrateBesideService(store.data);
+  if (unlock === null) {
+    const db = openDatabase(store.data);
+    try {
+      // Refuses where there is anything to do.
+      return migrateAlone(db, store.data);
+    } finally {
+      db.close();
+    }
+  }
   try {
     const { db, log } = openAlone(store.data);
     try {
@@ -161,18 +169,6 @@ export async function migrateStore({ store, node }: StoreOptions["settings"]): P
     }
   } finally {
     unlock();
-  }
-}
-
-/** Refuses where there is anything to do. */
-async function migrateBesideService(directory: string): Promise<number> {
-  const { openDatabase } = await import("../drivers/sqlite/database.ts");
-  const { migrateAlone } = await import("./sqlite/migrate.ts");
-  const db = openDatabase(directory);
-  try {
-    return migrateAlone(db, directory);
-  } finally {
-    db.close();
   }
 }
 

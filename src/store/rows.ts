@@ -60,13 +60,14 @@ export function factsOf(row: FactsRow): Omit<ReportFacts, "doneAtMs"> & { doneAt
   return { ...facts, sentAtMs: row.log_at_ms, doneAtMs: row.done_at_ms };
 }
 
-const MAX_KEY = 2n ** 63n - 1n;
+/** No key, and no other id, is higher: what a list of the newest begins with. */
+export const LAST_KEY = 2n ** 63n - 1n;
 
 /** The key that is written so, or null: whatever else a client takes for a messageId. */
 export function keyOf(messageId: string): bigint | null {
   if (!/^[1-9]\d{0,18}$/.test(messageId)) return null;
   const key = BigInt(messageId);
-  return key <= MAX_KEY ? key : null;
+  return key <= LAST_KEY ? key : null;
 }
 
 /** Keys are numbers without leading zeros. */

@@ -8,6 +8,7 @@ import { getHeapStatistics } from "node:v8";
 import { LoopLag } from "../runtime/loop-lag.ts";
 import { counter, gauge, Histogram, histogram, type Metric } from "../runtime/metrics.ts";
 import { maxOpenFiles } from "../runtime/open-files.ts";
+import { orElse } from "../runtime/or-else.ts";
 import { VERSION } from "../runtime/version.ts";
 
 const GC_SECONDS = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1];
@@ -121,19 +122,12 @@ function observeCollections() {
 }
 
 function procMemory(): { readonly VmSize?: number; readonly VmData?: number } {
-  try {
-    const lines = readFileSync("/proc/self/status", "utf8").matchAll(/^(VmSize|VmData):\s+(\d+) kB$/gm);
-    return Object.fromEntries([...lines].map(([, name, kilobytes]) => [name, Number(kilobytes) * 1_024]));
-  } catch {
-    return {};
-  }
+  const status = orElse(() => readFileSync("/proc/self/status", "utf8"), "");
+  const lines = [...status.matchAll(/^(VmSize|VmData):\s+(\d+) kB$/gm)];
+  return Object.fromEntries(lines.map(([, name, kilobytes]) => [name, Number(kilobytes) * 1_024]));
 }
 
 function countOpenFiles(): number | null {
-  try {
-    // One of them is the directory that is read.
-    return readdirSync("/proc/self/fd").length - 1;
-  } catch {
-    return null;
-  }
+  // One of them is the directory that is read.
+  return orElse(() => readdirSync("/proc/self/fd").length - 1, null);
 }

@@ -1,6 +1,6 @@
 /** What Prometheus reads of the store's thread: its groups and how long they take, how messages ended, and of the embedded store the files. */
 import { statfsSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { logFileOf } from "../drivers/sqlite/store-files.ts";
 import type { Clock } from "../runtime/clock.ts";
 import { counter, gauge, Histogram, histogram, type Metric, seriesBy } from "../runtime/metrics.ts";
 import type { Call, Engine, GroupResult } from "../store/group.ts";
@@ -11,7 +11,6 @@ export const METRICS_CALL = "its metrics";
 
 const GROUP_COMMANDS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000];
 const COMMIT_SECONDS = [0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
-const LOG_FILE = "heliograph.sqlite-wal";
 
 /** Measures groups: two looks at the clock for each, however many commands it has. */
 export class GroupMetrics {
@@ -66,7 +65,7 @@ function changesSomething({ command }: Call): boolean {
 export function diskMetrics(directory: string): Metric[] {
   try {
     const { bavail, blocks, bsize } = statfsSync(directory);
-    const logBytes = statSync(join(directory, LOG_FILE), { throwIfNoEntry: false })?.size ?? 0;
+    const logBytes = statSync(logFileOf(directory), { throwIfNoEntry: false })?.size ?? 0;
     return [
       gauge("heliograph_store_disk_free_bytes", "Room on the disk of the data directory", bavail * bsize),
       gauge("heliograph_store_disk_size_bytes", "Size of that disk", blocks * bsize),

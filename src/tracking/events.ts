@@ -90,17 +90,9 @@ function inOrder(told: readonly Told[]): Told[] {
   return submit > receipt && receipt >= 0 ? byTime.toSpliced(receipt, 0, ...byTime.splice(submit, 1)) : byTime;
 }
 
-function shown({
-  atMs,
-  kind,
-  what,
-  detail = [],
-  untilMs = null,
-  isTrouble = false,
-  exchange = null,
-}: Told): MessageEvent {
-  const told = detail.filter((words) => words !== null && words !== "").join(" · ");
-  return { atMs, kind, what, detail: told, untilMs, isTrouble, exchange };
+function shown({ detail = [], ...told }: Told): MessageEvent {
+  const words = detail.filter((each) => each !== null && each !== "").join(" · ");
+  return { untilMs: null, isTrouble: false, exchange: null, ...told, detail: words };
 }
 
 /** By the request itself, before it was charged. A quick carrier may refuse within the same millisecond: the times alone do not tell it. */
@@ -312,18 +304,11 @@ function ended(life: MessageLife, [step]: readonly Step<"ended">[]): Told[] {
 }
 
 function refunds({ postings, currency }: MessageLife): Told[] {
-  return postings.flatMap(({ kind, atMs, id, amountMicros }) =>
-    kind === "refund"
-      ? [
-          {
-            atMs,
-            kind: "refund",
-            what: "refunded",
-            detail: [`${formatMicros(amountMicros)} ${currency}, posting ${id}`],
-          },
-        ]
-      : [],
-  );
+  return postings
+    .filter(({ kind }) => kind === "refund")
+    .map(({ kind, atMs, id, amountMicros }) => {
+      return { atMs, kind, what: "refunded", detail: [`${formatMicros(amountMicros)} ${currency}, posting ${id}`] };
+    });
 }
 
 /** Tries as they were noted; of a report that still waits, for want of those, what is in its history. */

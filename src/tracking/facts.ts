@@ -18,7 +18,6 @@ import { callerOf, type EventParts, type MessageEvent, messageEvents } from "./e
 import { type TrackedReport, trackedReports } from "./reports.ts";
 import { routeOf } from "./route.ts";
 import { stepsOf } from "./steps.ts";
-import { waitsFor } from "./waiting.ts";
 
 const MINUTE_MS = 60_000;
 
@@ -93,10 +92,8 @@ export function trackedMessage(parts: FactParts) {
       outcome,
       error: errorName(errorId),
     })),
-    links: life.links.map(({ code, target, clicks, firstClickAtMs, lastClickAtMs }) => ({
-      code,
-      target,
-      clicks,
+    links: life.links.map(({ firstClickAtMs, lastClickAtMs, ...link }) => ({
+      ...link,
       firstClickAt: momentOf(firstClickAtMs),
       lastClickAt: momentOf(lastClickAtMs),
     })),
@@ -161,9 +158,8 @@ function carrierIdsOf({ parts, trace, later }: MessageLife): { carrier: string; 
     const { carrier, id } = JSON.parse(detail) as TraceDetails["receipt"];
     return [{ carrier, id }];
   });
-  const waiting = parts.map(({ carrierId: carrier, carrierMessageId: id }) => ({ carrier, id }));
-  const after = later.map(({ carrierId: carrier, carrierMessageId: id }) => ({ carrier, id }));
-  const all = [...noted, ...waiting, ...after].filter(({ id }) => id !== "");
+  const others = [...parts, ...later].map(({ carrierId: carrier, carrierMessageId: id }) => ({ carrier, id }));
+  const all = [...noted, ...others].filter(({ id }) => id !== "");
   return [...new Map(all.map((each) => [`${each.carrier} ${each.id}`, each])).values()];
 }
 
@@ -190,4 +186,28 @@ function conversionOf({ conversion }: MessageLife) {
 /** What was sent and answered stands with the reports. */
 function eventOf({ atMs, what, detail, untilMs, isTrouble }: MessageEvent) {
   return { at: formatDateTime(atMs), what, detail, until: momentOf(untilMs), isTrouble };
+}
+
+/**
+ * The carrier that it waits for because that is not there, since when and why; "not served" where no running service serves it. Null for a message
+ * that waits for nothing, or for something else: its time, its turn, its receipt.
+ */
+function waitsFor({ life, carriers, nowMs }: FactParts) {
+  const { state, dueAtMs, carrierId: carrier } = life;
+  const mayGo = state === "queued" || (state === "scheduled" && dueAtMs <= nowMs);
+  if (!mayGo || carrier === null || carrier === "") return null;
+  const states = carriers.filter(({ carrierId }) => carrierId === carrier);
+  if (states.some((one) => one.state === "bound")) return null;
+  // With several nodes, the one that is nearest to having it.
+  const [best] = states.toSorted((one, other) => rank(one) - rank(other));
+  if (best === undefined) return { carrier, state: "not served" as const, since: null, reason: null, nextTryAt: null };
+  const { sinceMs, reason, nextTryMs } = best;
+  const nextTryAt = nextTryMs === null ? null : formatDateTime(nextTryMs);
+  return { carrier, state: best.state, since: formatDateTime(sinceMs), reason, nextTryAt };
+}
+
+const ORDER: readonly NodeCarrierState["state"][] = ["throttled", "slow", "sick", "connecting", "waiting", "refused"];
+
+function rank({ state }: NodeCarrierState): number {
+  return ORDER.indexOf(state);
 }

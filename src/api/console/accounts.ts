@@ -6,14 +6,15 @@ import { listAccounts } from "../../admin/accounts.ts";
 import { isOffered } from "../../admin/plans.ts";
 import { formatMicros } from "../../money/amounts.ts";
 import { Type } from "../../runtime/type.ts";
-import type { AccountKind, ManagedAccount } from "../../store/port/accounts.ts";
+import type { ManagedAccount } from "../../store/port/accounts.ts";
 import { badField } from "../errors.ts";
+import { readAccountFilter } from "../operator/account-schemas.ts";
 import type { ApiParts } from "../parts.ts";
-import { readText, readWord } from "../query.ts";
+import { readText } from "../query.ts";
 import { OptionalText, Text, TextOrNull } from "../shapes.ts";
+import { isoTime } from "./schemas.ts";
 import type { View } from "./view.ts";
 
-const KINDS = ["client", "reseller", "operator"] as const satisfies readonly AccountKind[];
 const PAGE_ACCOUNTS = 100;
 /** Accounts from one command of the store: others wait for it. */
 const LOOK_ACCOUNTS = 200;
@@ -80,12 +81,7 @@ export function accountViews({ store, catalogue }: ApiParts): View[] {
         const search = readText(fields, "search")?.toLowerCase() ?? null;
         if (search !== null && search.length > MAX_SEARCH)
           throw badField("search", `must be at most ${MAX_SEARCH} characters long`);
-        const suspended = readWord(fields, "suspended", ["true", "false"]);
-        const filter = {
-          kind: readWord(fields, "kind", KINDS),
-          suspended: suspended === null ? null : suspended === "true",
-          parent: readText(fields, "parent"),
-        };
+        const filter = readAccountFilter(fields);
         const manager = { account: caller, by: { name: caller.key, address: null }, atMs: 0 };
         const found: ManagedAccount[] = [];
         let afterKey = readText(fields, "after");
@@ -114,18 +110,14 @@ function isFound({ key, usernames }: ManagedAccount, search: string): boolean {
 }
 
 function shown(account: ManagedAccount) {
-  const { key, kind, parentKey, usernames, currency, balanceMicros, creditLimitMicros, ratePlanId } = account;
   return {
-    key,
-    kind,
-    parent: parentKey,
-    usernames: usernames.slice(0, MAX_USERNAMES),
-    currency,
-    balance: formatMicros(balanceMicros),
-    creditLimit: formatMicros(creditLimitMicros),
-    ratePlan: ratePlanId,
-    suspended: account.suspended,
+    ...account,
+    parent: account.parentKey,
+    usernames: account.usernames.slice(0, MAX_USERNAMES),
+    balance: formatMicros(account.balanceMicros),
+    creditLimit: formatMicros(account.creditLimitMicros),
+    ratePlan: account.ratePlanId,
     retired: account.retiredAtMs !== null,
-    createdAt: new Date(account.createdAtMs).toISOString(),
+    createdAt: isoTime(account.createdAtMs),
   };
 }

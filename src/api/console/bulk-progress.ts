@@ -9,6 +9,7 @@
  */
 import { boundedCache } from "../../runtime/cache.ts";
 import { firstIdAt } from "../../runtime/ids.ts";
+import { onceEach } from "../../runtime/lazy.ts";
 import type { BulkCount, BulkName, BulkStatus, ListedBulk } from "../../store/port/bulks.ts";
 import type { ApiParts } from "../parts.ts";
 
@@ -61,7 +62,13 @@ const NOTHING: BulkCount = {
 
 export class BulkProgress {
   readonly #parts: ApiParts;
-  readonly #known = boundedCache<string, Known>(KEPT_BULKS);
+  readonly #known = onceEach(boundedCache<string, Known>(KEPT_BULKS), () => ({
+    settled: NOTHING,
+    pages: [{ afterKey: FIRST_KEY, count: null, readAgainAtMs: 0 }],
+    next: 0,
+    lookedAtMs: Number.NEGATIVE_INFINITY,
+    underWay: null,
+  }));
 
   constructor(parts: ApiParts) {
     this.#parts = parts;
@@ -69,7 +76,7 @@ export class BulkProgress {
 
   /** Looks at these bulks, those first that were not looked at for longest, with so many reads at most for all of them. */
   async look(names: readonly BulkName[], reads: number): Promise<Progress[]> {
-    const all = names.map((name) => ({ name, known: this.#of(name) }));
+    const all = names.map((name) => ({ name, known: this.#known(`${name.accountId} ${name.bulkId}`) }));
     let left = reads;
     for (const { name, known } of [...all].sort((one, other) => one.known.lookedAtMs - other.known.lookedAtMs)) {
       if (left <= 0) break;
@@ -79,19 +86,6 @@ export class BulkProgress {
       left -= await known.underWay;
     }
     return all.map(({ known }) => progressOf(known));
-  }
-
-  #of({ accountId, bulkId }: BulkName): Known {
-    const id = `${accountId} ${bulkId}`;
-    const known = this.#known.get(id) ?? {
-      settled: NOTHING,
-      pages: [{ afterKey: FIRST_KEY, count: null, readAgainAtMs: 0 }],
-      next: 0,
-      lookedAtMs: Number.NEGATIVE_INFINITY,
-      underWay: null,
-    };
-    this.#known.set(id, known);
-    return known;
   }
 
   /** Returns how many reads it took. */

@@ -169,14 +169,10 @@ export function carrierViews({ health, catalogue }: ApiParts): View[] {
         return {
           ...rowOf(profile, facts, nodes),
           links: (facts?.connections?.links ?? []).slice(0, MAX_LINKS).map((link) => ({
-            kind: link.kind,
-            host: link.host,
-            isBound: link.isBound,
+            ...link,
             since: isoTime(link.sinceMs),
-            problem: link.problem,
             problemAt: isoTimeOrNull(link.problemMs),
             nextTryAt: isoTimeOrNull(link.nextTryMs),
-            inFlight: link.inFlight,
           })),
           reasons: reasonsOf([facts?.reasons ?? []], MAX_REASONS),
           history: { at: atMs.map(isoTime), parts },

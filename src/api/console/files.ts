@@ -7,6 +7,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { extname, join, relative, sep } from "node:path";
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
+import { perKey } from "../../runtime/lazy.ts";
 
 /** Far more than the console has; whoever puts a film into its folder is told so. */
 const MAX_FILES = 1_000;
@@ -46,7 +47,7 @@ export class ConsoleFile {
   readonly plain: Buffer;
   readonly #isCompressible: boolean;
   #etag: string | null = null;
-  readonly #compressed = new Map<Encoding, Promise<Buffer>>();
+  readonly compressed = perKey((encoding: Encoding) => COMPRESS[encoding](this.plain));
 
   constructor(name: string, plain: Buffer) {
     const extension = extname(name);
@@ -65,15 +66,6 @@ export class ConsoleFile {
   encodingFor(accepted: string | undefined): Encoding | null {
     if (!this.#isCompressible || accepted === undefined) return null;
     return ENCODINGS.find((encoding) => takes(accepted, encoding)) ?? null;
-  }
-
-  compressed(encoding: Encoding): Promise<Buffer> {
-    let octets = this.#compressed.get(encoding);
-    if (octets === undefined) {
-      octets = COMPRESS[encoding](this.plain);
-      this.#compressed.set(encoding, octets);
-    }
-    return octets;
   }
 }
 

@@ -12,7 +12,6 @@ import type { Log } from "../../runtime/log.ts";
 import { RecentTimes } from "../../runtime/recent-times.ts";
 import type { Backlog, ClusterFacts } from "../../store/port/nodes.ts";
 import type { Store } from "../../store/port/store.ts";
-import { kept } from "./kept.ts";
 
 /** The carriers of this node, on the other side of the service. */
 export interface CarriersPort {
@@ -160,4 +159,21 @@ export class ServiceHealth {
     this.#partsSent.set(carrierId, made);
     return made;
   }
+}
+
+/** A question whose answer is kept for a while: however many ask, it is asked once, and again when the answer is too old. */
+function kept<Answer>(clock: Clock, ageMs: number, ask: () => Promise<Answer>): () => Promise<Answer> {
+  let last: { readonly answer: Promise<Answer>; readonly untilMs: number } | null = null;
+  return () => {
+    const nowMs = clock.monotonic();
+    if (last === null || last.untilMs <= nowMs) {
+      const answer = ask();
+      // A failure is told to those who asked for it, and not kept.
+      answer.catch(() => {
+        if (last?.answer === answer) last = null;
+      });
+      last = { answer, untilMs: nowMs + ageMs };
+    }
+    return last.answer;
+  };
 }

@@ -99,18 +99,12 @@ function answerOf(
   const attempts = stepsOf(life, "attempt");
   const taken = attempts.findLast(({ detail: { reason } }) => reason === null);
   return {
+    ...life,
     id: life.key,
-    messageId: life.messageId,
     account: life.accountKey,
-    bulkId: life.bulkId,
     ...standingOf(life, clock.now(), carriers),
     ...outcomeOf(life.statusId, life.errorId),
-    from: life.from,
-    to: life.to,
-    text: life.text,
-    encoding: life.encoding,
     parts: life.partCount,
-    flash: life.flash,
     price: {
       perPart: formatMicros(life.pricePerPartMicros),
       charged: formatMicros(life.chargedMicros),
@@ -123,9 +117,7 @@ function answerOf(
     doneAt: isoTimeOrNull(life.doneAtMs),
     expiresAt: isoTime(life.expiresAtMs),
     receiptUntil: isoTime(life.expiresAtMs + settings.dispatch.receiptWaitMs),
-    unknownCount: life.unknownCount,
     notifyUrl: life.notifyUrl === null ? null : shownUrl(life.notifyUrl),
-    notifyContentType: life.notifyContentType,
     wished: {
       validityPeriod: life.validityMs >= expiry(0, null) ? null : Math.max(1, Math.round(life.validityMs / MINUTE_MS)),
       intermediateReport: life.intermediateReport,
@@ -144,10 +136,8 @@ function answerOf(
     })),
     reportTakenAt: taken === undefined ? null : isoTime(taken.atMs),
     reportTries: triesOf(life, attempts),
-    links: life.links.map(({ code, target, clicks, firstClickAtMs, lastClickAtMs }) => ({
-      code,
-      target,
-      clicks,
+    links: life.links.map(({ firstClickAtMs, lastClickAtMs, ...link }) => ({
+      ...link,
       firstClickAt: isoTimeOrNull(firstClickAtMs),
       lastClickAt: isoTimeOrNull(lastClickAtMs),
     })),

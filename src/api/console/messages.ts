@@ -113,19 +113,15 @@ export async function accountOfSearch(
   if (key === caller.key) return caller.id;
   if (caller.kind === "client") throw badField("account", "is for operators and resellers");
   if (!mayLookBeyond(caller)) throw notBeyond();
-  if (caller.kind === "reseller" && !parts.settings.resellers.clientMessages) throw notShown();
+  if (caller.kind === "reseller" && !parts.settings.resellers.clientMessages)
+    throw new ApiError(
+      "forbidden",
+      "A reseller does not see its clients' messages here: the setting resellers.clientMessages lets it.",
+    );
   const resellerId = caller.kind === "operator" ? null : caller.id;
   const account = await parts.store.account({ resellerId, key });
   if (account === null) throw new ApiError("accountNotFound");
   return account.id;
-}
-
-/** A reseller sees its clients' messages where the operator lets it. */
-function notShown(): ApiError {
-  return new ApiError(
-    "forbidden",
-    "A reseller does not see its clients' messages here: the setting resellers.clientMessages lets it.",
-  );
 }
 
 /** What waits since before these is stuck, or overdue. */
@@ -149,15 +145,8 @@ export function stateOf(
 
 /** What is told of a status and of an error. */
 export function outcomeOf(statusId: number, errorId: number): Pick<MessageItem, "status" | "error"> {
-  const { name, groupName, description, final } = statusById(statusId);
   const error = errorId === 0 ? undefined : findError(errorId);
-  return {
-    status: { name, groupName, description, final },
-    error:
-      error === undefined
-        ? null
-        : { id: error.id, name: error.name, description: error.description, permanent: error.permanent },
-  };
+  return { status: statusById(statusId), error: error ?? null };
 }
 
 const WAITING_FOR_RECEIPT = "PENDING_WAITING_DELIVERY";
@@ -165,21 +154,17 @@ const WAITING_FOR_RECEIPT = "PENDING_WAITING_DELIVERY";
 function itemOf(found: FoundMessage): MessageItem {
   const outcome = outcomeOf(found.statusId, found.errorId);
   return {
+    ...found,
     id: found.key,
     account: found.accountKey,
     at: isoTime(found.atMs),
     receivedAt: isoTime(found.receivedAtMs),
     doneAt: isoTimeOrNull(found.doneAtMs),
     dueAt: isoTime(found.dueAtMs),
-    from: found.from,
-    to: found.to,
-    text: found.text,
     state: stateOf(found.statusId, { ...found, isSent: outcome.status.name === WAITING_FOR_RECEIPT }),
-    isOverdue: found.isOverdue,
     heldBy: found.isPaused ? "bulk" : null,
     ...outcome,
     parts: found.partCount,
-    bulkId: found.bulkId,
     carrier: found.carrierId,
   };
 }

@@ -1,8 +1,9 @@
 /** What the page about money looks at: the balance over time, what a period cost, and the newest postings. */
 import { managedAccount } from "../../admin/manager.ts";
-import { withBalances } from "../../admin/statements.ts";
+import { type StatementLine, withBalances } from "../../admin/statements.ts";
 import { formatMicros, type Micros } from "../../money/amounts.ts";
 import type { Posting, PostingPosition, SentCost, SentPosition, TurnoverStep } from "../../money/postings.ts";
+import { perKey } from "../../runtime/lazy.ts";
 import { Type } from "../../runtime/type.ts";
 import type { Account } from "../../store/port/accounts.ts";
 import { mayLookBeyond, notBeyond } from "../beyond.ts";
@@ -93,42 +94,42 @@ const StatementQuery = Type.Object({
 });
 
 export function moneyViews({ store, clock, settings }: ApiParts): View[] {
-  const turnovers = (stepMs: number) =>
-    new RunningTotals<TurnoverStep, PostingPosition>({
-      clock,
-      stepMs,
-      settledMs: POSTINGS_SETTLED_MS,
-      maxSteps: MAX_DAYS + 1,
-      page: async (walk) => {
-        const { steps, next } = await store.turnoverSteps(walk);
-        return { totals: steps, next };
-      },
-      nameOf: () => "",
-      add: addSteps,
-      audit: {
-        balance: async (accountId) => (await store.balance({ accountId })).balanceMicros,
-        amountOf: ({ chargedMicros, refundedMicros, fundedMicros }) => refundedMicros + fundedMicros - chargedMicros,
-      },
-    });
-  const hourly = turnovers(HOUR_MS);
-  const daily = turnovers(DAY_MS);
-  const sentBy = (stepMs: number) =>
-    new RunningTotals<SentCost, SentPosition>({
-      clock,
-      stepMs,
-      settledMs: MESSAGES_SETTLED_MS,
-      maxSteps: MAX_DAYS + 1,
-      page: async (walk) => {
-        const { costs, next } = await store.sentCosts(walk);
-        return { totals: costs, next };
-      },
-      nameOf: ({ country, carrierId }) => `${country} ${carrierId}`,
-      add: addCosts,
-      everyMs: COSTS_EVERY_MS,
-      renewMs: COSTS_RENEW_MS,
-    });
-  const sentHourly = sentBy(HOUR_MS);
-  const sentDaily = sentBy(DAY_MS);
+  const turnoversBy = perKey(
+    (stepMs: number) =>
+      new RunningTotals<TurnoverStep, PostingPosition>({
+        clock,
+        stepMs,
+        settledMs: POSTINGS_SETTLED_MS,
+        maxSteps: MAX_DAYS + 1,
+        page: async (walk) => {
+          const { steps, next } = await store.turnoverSteps(walk);
+          return { totals: steps, next };
+        },
+        nameOf: () => "",
+        add: addSteps,
+        audit: {
+          balance: async (accountId) => (await store.balance({ accountId })).balanceMicros,
+          amountOf: ({ chargedMicros, refundedMicros, fundedMicros }) => refundedMicros + fundedMicros - chargedMicros,
+        },
+      }),
+  );
+  const sentBy = perKey(
+    (stepMs: number) =>
+      new RunningTotals<SentCost, SentPosition>({
+        clock,
+        stepMs,
+        settledMs: MESSAGES_SETTLED_MS,
+        maxSteps: MAX_DAYS + 1,
+        page: async (walk) => {
+          const { costs, next } = await store.sentCosts(walk);
+          return { totals: costs, next };
+        },
+        nameOf: ({ country, carrierId }) => `${country} ${carrierId}`,
+        add: addCosts,
+        everyMs: COSTS_EVERY_MS,
+        renewMs: COSTS_RENEW_MS,
+      }),
+  );
 
   return [
     {
@@ -139,15 +140,14 @@ export function moneyViews({ store, clock, settings }: ApiParts): View[] {
       answer: HistoryAnswer,
       async read({ id, currency }, fields) {
         const { stepMs, sinceMs } = periodOf(fields, clock.now());
-        const totals = stepMs === HOUR_MS ? hourly : daily;
-        const seen = await totals.read(id, sinceMs);
+        const seen = await turnoversBy(stepMs).read(id, sinceMs);
         const now = seen.balance!;
         return {
           currency,
           balance: formatMicros(now),
           stepMinutes: stepMs / 60_000,
           complete: seen.complete,
-          points: pointsOf(seen.totals, { sinceMs: seen.sinceMs, nowMs: clock.now(), stepMs, balanceMicros: now }),
+          points: pointsOf(seen.totals, seen.sinceMs, stepStart(clock.now(), stepMs), stepMs, now),
         };
       },
     },
@@ -159,8 +159,7 @@ export function moneyViews({ store, clock, settings }: ApiParts): View[] {
       answer: CostsAnswer,
       async read({ id, currency }, fields) {
         const { stepMs, sinceMs } = periodOf(fields, clock.now());
-        const sent = stepMs === HOUR_MS ? sentHourly : sentDaily;
-        const { totals, complete, sinceMs: wholeMs } = await sent.read(id, sinceMs);
+        const { totals, complete, sinceMs: wholeMs } = await sentBy(stepMs).read(id, sinceMs);
         return {
           currency,
           since: isoTime(wholeMs),
@@ -234,24 +233,11 @@ function addSteps(one: TurnoverStep, other: TurnoverStep): TurnoverStep {
 }
 
 /** A point for each step, from the newest back: what it had at its beginning is what it has without what has come since. */
-function pointsOf(
-  steps: readonly TurnoverStep[],
-  {
-    sinceMs,
-    nowMs,
-    stepMs,
-    balanceMicros,
-  }: {
-    readonly sinceMs: number;
-    readonly nowMs: number;
-    readonly stepMs: number;
-    readonly balanceMicros: Micros;
-  },
-) {
+function pointsOf(steps: readonly TurnoverStep[], sinceMs: number, lastMs: number, stepMs: number, now: Micros) {
   const byStart = new Map(steps.map((step) => [step.startMs, step]));
   const points = [];
-  let balance = balanceMicros;
-  for (let atMs = stepStart(nowMs, stepMs); atMs >= sinceMs; atMs -= stepMs) {
+  let balance = now;
+  for (let atMs = lastMs; atMs >= sinceMs; atMs -= stepMs) {
     const { chargedMicros = 0n, refundedMicros = 0n, fundedMicros = 0n } = byStart.get(atMs) ?? {};
     balance += chargedMicros - refundedMicros - fundedMicros;
     points.push({
@@ -324,16 +310,15 @@ function readPlace(text: string | null): { readonly after: PostingPosition; read
   return { after: { atMs: Number(atMs), id: Number(id) }, balanceMicros: BigInt(balance!) };
 }
 
-function lineOf(line: Posting & { readonly balanceMicros: Micros }) {
-  const { id, atMs, kind, amountMicros, balanceMicros, messageKey, partCount, description } = line;
+function lineOf(line: StatementLine) {
   return {
-    id: String(id),
-    at: isoTime(atMs),
-    kind,
-    amount: formatMicros(amountMicros),
-    balance: formatMicros(balanceMicros),
-    messageId: messageKey,
-    smsCount: partCount,
-    description: description?.slice(0, MAX_DESCRIPTION) ?? null,
+    ...line,
+    id: String(line.id),
+    at: isoTime(line.atMs),
+    amount: formatMicros(line.amountMicros),
+    balance: formatMicros(line.balanceMicros),
+    messageId: line.messageKey,
+    smsCount: line.partCount,
+    description: line.description?.slice(0, MAX_DESCRIPTION) ?? null,
   };
 }

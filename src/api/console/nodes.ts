@@ -45,9 +45,7 @@ export function nodeViews({ health }: ApiParts): View[] {
           })),
           gone,
           storage: {
-            octets: storage!.octets,
-            files: storage!.files,
-            journalEntries: storage!.journalEntries,
+            ...storage!,
             partitions: storage!.partitions.map(({ name, fromMs, toMs }) => ({
               name,
               from: isoTime(fromMs),

@@ -10,7 +10,6 @@ import { fieldsOf, readWord } from "../query.ts";
 import { OneOf, OptionalText, Text, Whole } from "../shapes.ts";
 import { carrierFindings } from "./carrier-findings.ts";
 import { KEPT_SAMPLES, MAX_COUNTED, SAMPLE_MS, SERIES } from "./health.ts";
-import { pageOfFinding } from "./mending-pages.ts";
 import { reasonsOf } from "./reasons.ts";
 import { isoTime, isoTimeOrNull, NumberOrNull, Reasons, StringOrNull } from "./schemas.ts";
 import { OPERATING, VIEW_ROOT, type View } from "./view.ts";
@@ -123,10 +122,8 @@ export function overviewViews({ health }: ApiParts): View[] {
             ]),
           ),
           backlog: {
+            ...backlog,
             inMemory: sum(facts, ({ waiting, putOff }) => waiting + putOff),
-            queued: backlog.queued,
-            scheduled: backlog.scheduled,
-            due: backlog.due,
             lanes: sum(facts, ({ lanes }) => lanes),
             overflowedLanes: sum(facts, ({ overflowedLanes }) => overflowedLanes),
             most: MAX_COUNTED,
@@ -218,13 +215,33 @@ function sentenceOf(state: State, findings: readonly Finding[], facts: readonly 
 }
 
 function shownFinding(finding: Finding) {
-  const { state, area, about, says, mend } = finding;
   return {
-    state,
-    area,
-    about,
-    says: says.slice(0, MAX_WORDS),
-    mend: mend?.slice(0, MAX_WORDS) ?? null,
+    ...finding,
+    says: finding.says.slice(0, MAX_WORDS),
+    mend: finding.mend?.slice(0, MAX_WORDS) ?? null,
     page: pageOfFinding(finding),
   };
+}
+
+/** By the area and what was looked at; then by the area alone. What is mended outside (settings, disks) has no page. */
+const MENDING_PAGES: Readonly<Record<string, string>> = {
+  "store quarantine": "/unmatched?of=quarantine",
+  "store nodes": "/nodes",
+  "store roles": "/nodes",
+  "store disk": "/nodes",
+  "store clock": "/nodes",
+  "catalogue routes": "/routes",
+  "catalogue carriers": "/routes",
+  "catalogue accounts": "/accounts",
+  "catalogue numbers": "/routes",
+  "callbacks receipts": "/unmatched?of=receipts",
+  "callbacks incoming": "/unmatched?of=incoming",
+  catalogue: "/routes",
+  callbacks: "/reports",
+};
+
+/** The page of the console on which what was found can be mended. */
+function pageOfFinding({ area, about }: Finding): string | null {
+  if (area === "carriers") return `/carriers/${encodeURIComponent(about)}`;
+  return MENDING_PAGES[`${area} ${about}`] ?? MENDING_PAGES[area] ?? null;
 }

@@ -13,7 +13,7 @@ import { MAX_OPT_OUT_NUMBERS } from "../../store/port/opt-outs.ts";
 import { mayLookBeyond } from "../beyond.ts";
 import { ApiError, badField } from "../errors.ts";
 import type { ApiParts } from "../parts.ts";
-import { readList, readText, readWhole, readWord } from "../query.ts";
+import { readFlag, readList, readText, readWhole } from "../query.ts";
 import { Flag, OneOf, OptionalText, orNull, Text, TextOrNull, Whole } from "../shapes.ts";
 import type { View } from "./view.ts";
 
@@ -101,7 +101,7 @@ export function quoteViews({ store, catalogue, carriers }: ApiParts): View[] {
     if (numbers === undefined) throw badField("to", "is required: numbers with commas between them");
     if (numbers.length > MAX_NUMBERS) throw badField("to", `must have at most ${MAX_NUMBERS} numbers`);
     const from = readText(fields, "from");
-    const anySender = readWord(fields, "anySender", ["true", "false"]) === "true";
+    const anySender = readFlag(fields, "anySender") === true;
     const parts = readWhole(fields, "parts", MAX_PARTS, 1);
     const account = await accountFor(store, caller, readText(fields, "account"));
     const [facts, optedOut] = await Promise.all([
@@ -166,12 +166,8 @@ export function quoteViews({ store, catalogue, carriers }: ApiParts): View[] {
   ];
 }
 
-function has({ scopes }: Account, scope: "balance" | "manage"): boolean {
-  return scopes === null || scopes.includes(scope);
-}
-
-function mayKnowBalance(caller: Account): boolean {
-  return has(caller, "balance") || has(caller, "manage");
+function mayKnowBalance({ scopes }: Account): boolean {
+  return scopes === null || scopes.includes("balance") || scopes.includes("manage");
 }
 
 /** The caller's own account; or, for whoever manages others, one of these. To everybody else there are no others. */

@@ -88,17 +88,15 @@ function bulkViews(parts: ApiParts): View[] {
 }
 
 function bulkItem(bulk: ListedBulk, progress: Progress) {
-  const { bulkId, madeAtMs, sendAtMs, state } = bulk;
-  const { scheduled, queued, submitted, delivered, failed, isComplete, lastDueAtMs } = progress;
   return {
-    bulkId,
-    madeAt: isoTime(madeAtMs),
-    sendAt: isoTime(sendAtMs),
+    ...progress,
+    bulkId: bulk.bulkId,
+    madeAt: isoTime(bulk.madeAtMs),
+    sendAt: isoTime(bulk.sendAtMs),
     status: statusOf(bulk, progress),
-    atOnce: state === "at once",
-    ...{ scheduled, queued, submitted, delivered, failed, isComplete },
+    atOnce: bulk.state === "at once",
     total: totalOf(progress),
-    lastDueAt: isoTimeOrNull(lastDueAtMs),
+    lastDueAt: isoTimeOrNull(progress.lastDueAtMs),
   };
 }
 
@@ -190,7 +188,7 @@ function reportViews({ store }: ApiParts): View[] {
           contentType: formRules(batch.form).contentType ?? "none",
           body: body.slice(0, MAX_BODY),
           isCut: body.length > MAX_BODY,
-          messages: messagesOf(batch),
+          messages: batch.kind === "alert" ? [] : batch.items,
           history: history.map(attemptItem),
         };
       },
@@ -200,13 +198,14 @@ function reportViews({ store }: ApiParts): View[] {
 
 type Untaken = Omit<ReportDetail, "host" | "history" | "batch">;
 
-function untakenItem({ id, accountKey, url, itemCount, attempts, reason, nextTryAtMs, deadAtMs }: Untaken) {
-  const times = {
-    madeAt: isoTime(timeOfId(BigInt(id))),
-    nextTryAt: isoTimeOrNull(nextTryAtMs),
-    deadAt: isoTimeOrNull(deadAtMs),
+function untakenItem(report: Untaken) {
+  return {
+    ...report,
+    url: shownUrl(report.url),
+    madeAt: isoTime(timeOfId(BigInt(report.id))),
+    nextTryAt: isoTimeOrNull(report.nextTryAtMs),
+    deadAt: isoTimeOrNull(report.deadAtMs),
   };
-  return { id, accountKey, url: shownUrl(url), itemCount, attempts, reason, ...times };
 }
 
 function listOf<Item extends { readonly id: string }>(reports: readonly Item[]) {
@@ -215,10 +214,6 @@ function listOf<Item extends { readonly id: string }>(reports: readonly Item[]) 
 
 function attemptItem({ atMs, ...attempt }: NonNullable<ReportHost["last"]>) {
   return { at: isoTime(atMs), ...attempt };
-}
-
-function messagesOf(batch: ReportDetail["batch"]): { messageId: string; to: string }[] {
-  return batch.kind === "alert" ? [] : batch.items.map(({ messageId, to }) => ({ messageId, to }));
 }
 
 // --- Messages from phones -------------------------------------------------------------------------------------------------

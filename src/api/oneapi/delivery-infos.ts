@@ -73,31 +73,28 @@ export function deliveryInfoOperations(
     const found = await fetchReports(request, reply, { bulkIds, messageIds: null, platform: null, limit });
     return { deliveryReportList: found.map(deliveryReport) };
   };
-  const reportsOperation = { ...ONE_API, query: schemas.LimitQuery, answer: schemas.DeliveryReports } as const;
-  // A HEAD would fetch the reports and show them to nobody.
-  const withoutHead = { exposeHeadRoute: false };
+  const reportsOperation = {
+    ...ONE_API,
+    withoutHead: true,
+    query: schemas.LimitQuery,
+    answer: schemas.DeliveryReports,
+  } as const;
   api.get(
     "/1/smsmessaging/outbound/requests/deliveryReports",
-    {
-      ...operation({
-        id: "oneApiDeliveryReports",
-        summary: "Fetch delivery reports that were not fetched before",
-        ...reportsOperation,
-      }),
-      ...withoutHead,
-    },
+    operation({
+      id: "oneApiDeliveryReports",
+      summary: "Fetch delivery reports that were not fetched before",
+      ...reportsOperation,
+    }),
     async (request, reply) => reports(request, reply, null),
   );
   api.get(
     "/1/smsmessaging/outbound/requests/:correlator/deliveryReports",
-    {
-      ...operation({
-        id: "oneApiDeliveryReportsOfRequest",
-        summary: "Fetch delivery reports of a request that were not fetched before",
-        ...reportsOperation,
-      }),
-      ...withoutHead,
-    },
+    operation({
+      id: "oneApiDeliveryReportsOfRequest",
+      summary: "Fetch delivery reports of a request that were not fetched before",
+      ...reportsOperation,
+    }),
     async (request, reply) => reports(request, reply, [named(request, "correlator")]),
   );
 }

@@ -18,17 +18,14 @@ const NUMBER_TYPES = [
 export function inboundOperations(api: Api, fetchIncoming: FetchIncoming): void {
   api.get(
     "/1/smsmessaging/inbound/registrations/:registration/messages",
-    {
-      ...operation({
-        ...ONE_API,
-        id: "oneApiInboundMessages",
-        summary: "Fetch messages from phones that were not fetched before; any registration names all of them",
-        query: schemas.BatchQuery,
-        answer: schemas.InboundMessages,
-      }),
-      // A HEAD would fetch the messages and show them to nobody.
-      exposeHeadRoute: false,
-    },
+    operation({
+      ...ONE_API,
+      withoutHead: true,
+      id: "oneApiInboundMessages",
+      summary: "Fetch messages from phones that were not fetched before; any registration names all of them",
+      query: schemas.BatchQuery,
+      answer: schemas.InboundMessages,
+    }),
     async (request, reply) => {
       const limit = readCount(request.query, "maxBatchSize", USUAL_BATCH, MAX_LIMIT);
       const { messages, pending } = await fetchIncoming(request, reply, limit);

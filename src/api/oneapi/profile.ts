@@ -115,10 +115,9 @@ export function profileOperations(api: Api, { store }: ApiParts): void {
       makes: true,
       answer: schemas.Profile,
     }),
-    async (request, reply) => {
+    async (request) => {
       const change = readProfile(bodyFields(request));
       await store.changeProfile({ accountId: accountOf(request).id, change });
-      reply.code(201);
       return (await ownProfiles(request))[0];
     },
   );

@@ -123,13 +123,12 @@ function priceOf({ statusId, smsCount, pricePerPartMicros }: MessageResult): num
 }
 
 function resultOf(result: MessageResult, senderAddress: string) {
-  const price = priceOf(result);
   return {
     messageStatus: messageStatusOf(result.statusId),
     messageId: result.messageId,
     senderAddress,
     destinationAddress: result.to,
-    ...(price === undefined ? {} : { price }),
+    price: priceOf(result),
   };
 }
 
@@ -163,14 +162,12 @@ export function sendingOperation(api: Api, intake: Pick<Intake, "send">): void {
       };
       const { bulkId, results } = accepted(request, inOwnNames(await intake.send(accountOf(request), wanted)));
       const resourceURL = deliveryInfosUrl(request, sender, bulkId);
-      return reply
-        .code(201)
-        .header("location", resourceURL)
-        .send({
-          sendMessageResults: results.map((result) => resultOf(result, sender)),
-          clientCorrelator: bulkId,
-          resourceReference: { resourceURL },
-        });
+      reply.header("location", resourceURL);
+      return {
+        sendMessageResults: results.map((result) => resultOf(result, sender)),
+        clientCorrelator: bulkId,
+        resourceReference: { resourceURL },
+      };
     },
   );
 }

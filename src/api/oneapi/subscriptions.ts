@@ -158,10 +158,7 @@ export function subscriptionOperations(
       summary: "Have the reports of a sender's messages pushed that name no URL of their own",
       ...makingDelivery,
     }),
-    async (request, reply) => {
-      reply.code(201);
-      return makeDelivery(request, senderInPath(request));
-    },
+    (request) => makeDelivery(request, senderInPath(request)),
   );
   api.post(
     `${OUTBOUND}/subscriptions`,
@@ -170,10 +167,7 @@ export function subscriptionOperations(
       summary: "Have the reports of messages pushed that name no URL of their own",
       ...makingDelivery,
     }),
-    async (request, reply) => {
-      reply.code(201);
-      return makeDelivery(request, null);
-    },
+    (request) => makeDelivery(request, null),
   );
 
   api.get(
@@ -226,14 +220,13 @@ export function subscriptionOperations(
       makes: true,
       answer: schemas.Resource,
     }),
-    async (request, reply) => {
+    async (request) => {
       const fields = bodyFields(request);
       const address = bareAddress(readField(fields, "destinationAddress", MAX_CRITERIA) ?? "");
       if (address === "") throw badField("destinationAddress", "is required");
       if (catalogue.current.ownerOf(address) !== accountOf(request).key)
         throw badField("destinationAddress", "is not a number of your account");
       const wish = { kind: "inbound", address, format: readFormat(fields), ...readWish(fields) } as const;
-      reply.code(201);
       return inboundResource(request, await change(request, { kind: "make", wish }));
     },
   );
@@ -248,14 +241,13 @@ export function subscriptionOperations(
       makes: true,
       answer: schemas.Resource,
     }),
-    async (request, reply) => {
+    async (request) => {
       const fields = bodyFields(request);
       const id = readField(fields, "subscriptionId", MAX_ID)?.split("/").at(-1);
       if (id === undefined) throw badField("subscriptionId", "is required");
       const notifyUrl = readNotifyUrl(fields);
       if (notifyUrl === undefined) throw badField("notifyURL", "is required");
       if (!ownOf(request, "inbound").some((each) => each.id === id)) throw unknown();
-      reply.code(201);
       return inboundResource(request, await change(request, { kind: "redirect", id, notifyUrl }));
     },
   );

@@ -8,16 +8,18 @@ import {
   MAX_RETRY_MINUTES,
   MIN_LIMITS,
 } from "../../admin/account-settings.ts";
+import type { AccountFilter } from "../../admin/accounts.ts";
 import { microsToNumber } from "../../money/amounts.ts";
 import { type Static, Type } from "../../runtime/type.ts";
 import { MAX_URL_LENGTH } from "../../runtime/urls.ts";
 import { formatDateTime } from "../../schedule/date-time.ts";
 import type { AccountKind, ManagedAccount } from "../../store/port/accounts.ts";
+import { type Fields, readFlag, readText, readWord } from "../query.ts";
 import { OneOf, OptionalFlag, OptionalText, orNull, Text, TextOrNull, Whole } from "../shapes.ts";
 import { Decimal, pageParameters, Version, VersionQuery } from "./managing.ts";
 import { PasswordText } from "./passwords.ts";
 
-export const KINDS = ["client", "reseller", "operator"] as const satisfies readonly AccountKind[];
+const KINDS = ["client", "reseller", "operator"] as const satisfies readonly AccountKind[];
 /** Two lists of that many entries, and the rest. */
 export const ACCOUNT_OCTETS = 262_144;
 /** A number has at most 15 digits. */
@@ -144,6 +146,15 @@ export const AccountQuery = Type.Object({
   parent: OptionalText("Clients of this reseller."),
   ...pageParameters,
 });
+
+/** Which accounts are asked for. */
+export function readAccountFilter(fields: Fields): Pick<AccountFilter, "kind" | "suspended" | "parent"> {
+  return {
+    kind: readWord(fields, "kind", KINDS),
+    suspended: readFlag(fields, "suspended"),
+    parent: readText(fields, "parent"),
+  };
+}
 
 export const RetireQuery = Type.Object({
   ...VersionQuery.properties,

@@ -9,19 +9,20 @@ import {
   retireAccount,
 } from "../../admin/accounts.ts";
 import { isOffered } from "../../admin/plans.ts";
+import { given } from "../../runtime/given.ts";
 import { type Api, operation } from "../operation.ts";
 import type { ApiParts } from "../parts.ts";
-import { fieldsOf, readLimit, readText, readWord } from "../query.ts";
+import { fieldsOf, readFlag, readLimit, readText } from "../query.ts";
 import {
   ACCOUNT_OCTETS,
   AccountAnswer,
   AccountChangeRequest,
   AccountQuery,
   accountAnswer,
-  KINDS,
   NewAccountAnswer,
   NewAccountRequest,
   RetireQuery,
+  readAccountFilter,
 } from "./account-schemas.ts";
 import {
   MANAGER,
@@ -91,11 +92,8 @@ export function accountOperations(api: Api, { store, catalogue, clock, settings 
     async (request) => {
       const fields = fieldsOf(request.query);
       const limit = readLimit(request.query);
-      const suspended = readWord(fields, "suspended", ["true", "false"]);
       const rows = await listAccounts(store, managerOf(request, clock), {
-        kind: readWord(fields, "kind", KINDS),
-        suspended: suspended === null ? null : suspended === "true",
-        parent: readText(fields, "parent"),
+        ...readAccountFilter(fields),
         afterKey: readText(fields, "after"),
         limit: limit + 1,
       });
@@ -140,13 +138,11 @@ export function accountOperations(api: Api, { store, catalogue, clock, settings 
       const fields = fieldsOf(request.query);
       const version = neededVersion(request, fields.version);
       const seen = { key: named(request, "key"), version };
-      const balanceTo = readText(fields, "balanceTo");
-      const writeOff = readText(fields, "writeOff");
-      const order = {
-        ...(balanceTo === null ? {} : { balanceTo }),
-        ...(writeOff === null ? {} : { writeOff }),
-        paidOut: readWord(fields, "paidOut", ["true", "false"]) === "true",
-      };
+      const order = given({
+        balanceTo: readText(fields, "balanceTo") ?? undefined,
+        writeOff: readText(fields, "writeOff") ?? undefined,
+        paidOut: readFlag(fields, "paidOut") ?? undefined,
+      });
       await orCurrent(accountAnswer, retireAccount(rules, managerOf(request, clock), seen, order));
     },
   );

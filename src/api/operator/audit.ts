@@ -61,17 +61,14 @@ export function auditOperations(api: Api, { store }: ApiParts): void {
         limit: limit + 1,
       });
       const { key } = accountOf(request);
-      const show = ({ id, atMs, actor, address, action, kind, subject, ...facts }: AuditEntry) => ({
-        id: String(id),
-        at: formatDateTime(atMs),
-        actor,
+      const show = (entry: AuditEntry) => ({
+        ...entry,
+        id: String(entry.id),
+        at: formatDateTime(entry.atMs),
         // Where the operator sits is none of its resellers' business.
-        address: tenant.resellerId === null || actor === key ? address : null,
-        action,
-        kind,
-        subject,
-        before: auditFacts(facts.before, microsToNumber),
-        after: auditFacts(facts.after, microsToNumber),
+        address: tenant.resellerId === null || entry.actor === key ? entry.address : null,
+        before: auditFacts(entry.before, microsToNumber),
+        after: auditFacts(entry.after, microsToNumber),
       });
       return pageOf(entries, limit, ({ id }) => String(id), show);
     },

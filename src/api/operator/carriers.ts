@@ -7,7 +7,7 @@ import { type Api, operation } from "../operation.ts";
 import type { ApiParts } from "../parts.ts";
 import { fieldsOf, readLimit, readText } from "../query.ts";
 import { LimitQuery } from "../schemas.ts";
-import { OptionalText, Text, TextOrNull, Whole } from "../shapes.ts";
+import { OneOf, OptionalText, Text, TextOrNull, Whole } from "../shapes.ts";
 import { actorOf, named, OPERATOR } from "./managing.ts";
 
 const StatesAnswer = Type.Object({
@@ -16,12 +16,10 @@ const StatesAnswer = Type.Object({
     Type.Object({
       carrier: Type.String(),
       node: Text("The machine and the process that serve it."),
-      state: Type.Unsafe<(typeof CARRIER_STATES)[number]>({
-        type: "string",
-        enum: [...CARRIER_STATES],
-        description:
-          "bound: at least one connection is. throttled: it is, and the carrier says that it is sent too much. slow: it is bound, and hardly takes any messages, or comes back after it was sick. sick: it is bound, and takes none of many; they take another carrier of their route. connecting: it is being tried. waiting: it is tried again at nextTryAt. refused: the same, because the carrier refused the bind.",
-      }),
+      state: OneOf(
+        CARRIER_STATES,
+        "bound: at least one connection is. throttled: it is, and the carrier says that it is sent too much. slow: it is bound, and hardly takes any messages, or comes back after it was sick. sick: it is bound, and takes none of many; they take another carrier of their route. connecting: it is being tried. waiting: it is tried again at nextTryAt. refused: the same, because the carrier refused the bind.",
+      ),
       since: Text("Since when it is bound, or is not; of one that is slow or sick, since when it is that."),
       reason: TextOrNull(
         "What last went wrong with a connection that is not there, or why it is throttled, slow or sick.",
@@ -53,18 +51,12 @@ export function carrierOperations(api: Api, { store, clock }: ApiParts): void {
       const states = all.filter(({ carrierId }) => carrier === null || carrierId === carrier);
       return {
         count: states.length,
-        results: states
-          .slice(0, limit)
-          .map(({ carrierId, node, state, sinceMs, reason, nextTryMs, bound, connections }) => ({
-            carrier: carrierId,
-            node,
-            state,
-            since: formatDateTime(sinceMs),
-            reason,
-            nextTryAt: nextTryMs === null ? null : formatDateTime(nextTryMs),
-            bound,
-            connections,
-          })),
+        results: states.slice(0, limit).map(({ carrierId, sinceMs, nextTryMs, ...state }) => ({
+          ...state,
+          carrier: carrierId,
+          since: formatDateTime(sinceMs),
+          nextTryAt: nextTryMs === null ? null : formatDateTime(nextTryMs),
+        })),
       };
     },
   );

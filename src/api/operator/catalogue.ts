@@ -6,8 +6,7 @@ import type { FastifyRequest } from "fastify";
 import { deleteItem, itemNamed, listItems, putItem } from "../../admin/catalogue.ts";
 import * as items from "../../admin/items.ts";
 import { CARRIER_KINDS } from "../../catalogue/carrier-kinds.ts";
-import { ExchangeRate, RatePlan, Route } from "../../catalogue/file.ts";
-import { IncomingNumber } from "../../catalogue/numbers.ts";
+import { NAMED_BY, SHAPES } from "../../catalogue/file.ts";
 import { type TProperties, type TSchema, Type } from "../../runtime/type.ts";
 import type { CatalogueItem } from "../../store/port/catalogue.ts";
 import { CARRIER_SECRETS, isCarrierSecret } from "../../store/port/secrets.ts";
@@ -36,49 +35,22 @@ import {
 interface Resource {
   readonly kind: items.ItemKind;
   readonly path: string;
-  /** The names that stand in the path of one item. */
-  readonly names: readonly string[];
   readonly one: string;
   readonly many: string;
-  /** The items' shapes, as in the catalogue file. */
-  readonly shapes: readonly { readonly properties: TProperties }[];
 }
 
 const RESOURCES: readonly Resource[] = [
-  {
-    kind: "carrier",
-    path: "/operator/1/carriers",
-    names: ["id"],
-    one: "a carrier",
-    many: "carriers",
-    shapes: Object.values(CARRIER_KINDS).map(({ schema }) => schema),
-  },
-  { kind: "route", path: "/operator/1/routes", names: ["prefix"], one: "a route", many: "routes", shapes: [Route] },
-  {
-    kind: "ratePlan",
-    path: "/operator/1/rate-plans",
-    names: ["id"],
-    one: "a rate plan",
-    many: "rate plans",
-    shapes: [RatePlan],
-  },
-  {
-    kind: "exchangeRate",
-    path: "/operator/1/exchange-rates",
-    names: ["from", "to"],
-    one: "an exchange rate",
-    many: "exchange rates",
-    shapes: [ExchangeRate],
-  },
-  {
-    kind: "number",
-    path: "/operator/1/numbers",
-    names: ["number"],
-    one: "a number",
-    many: "numbers",
-    shapes: [IncomingNumber],
-  },
+  { kind: "carrier", path: "/operator/1/carriers", one: "a carrier", many: "carriers" },
+  { kind: "route", path: "/operator/1/routes", one: "a route", many: "routes" },
+  { kind: "ratePlan", path: "/operator/1/rate-plans", one: "a rate plan", many: "rate plans" },
+  { kind: "exchangeRate", path: "/operator/1/exchange-rates", one: "an exchange rate", many: "exchange rates" },
+  { kind: "number", path: "/operator/1/numbers", one: "a number", many: "numbers" },
 ];
+
+/** The shapes of a kind's items, as in the catalogue file. */
+function shapesOf(kind: items.ItemKind): readonly { readonly properties: TProperties }[] {
+  return kind === "carrier" ? Object.values(CARRIER_KINDS).map(({ schema }) => schema) : [SHAPES[kind]];
+}
 
 /** A path cannot end in nothing, so the route of every number has a name there. */
 const DEFAULT_ROUTE = "default";
@@ -94,12 +66,12 @@ function nameOf({ kind }: Resource): string {
 
 /** What is in the path need not be in the body, and neither a secret that stays as it is. */
 function bodyOf(resource: Resource): TSchema {
-  const { shapes, names, kind } = resource;
-  const optional = new Set<string>([...names, ...CARRIER_SECRETS]);
+  const { kind } = resource;
+  const optional = new Set<string>([...NAMED_BY[kind], ...CARRIER_SECRETS]);
   const description = kind === "carrier" ? "A secret that is left out stays as it was." : "As in the catalogue file.";
   return oneOf(
     `${nameOf(resource)}Settings`,
-    shapes.map(({ properties }) =>
+    shapesOf(kind).map(({ properties }) =>
       Type.Object(
         {
           ...Object.fromEntries(
@@ -119,7 +91,7 @@ function bodyOf(resource: Resource): TSchema {
 function answerOf(resource: Resource): TSchema {
   return oneOf(
     nameOf(resource),
-    resource.shapes.map(({ properties }) =>
+    shapesOf(resource.kind).map(({ properties }) =>
       Type.Object({
         ...Object.fromEntries(Object.entries(properties).filter(([name]) => !isCarrierSecret(name))),
         version: Whole("Grows with every change."),
@@ -134,9 +106,9 @@ function shown(item: CatalogueItem): Record<string, unknown> & { version: number
 }
 
 /** What the path says of the item. */
-function fieldsInPath({ names, kind }: Resource, request: FastifyRequest): Readonly<Record<string, string>> {
+function fieldsInPath({ kind }: Resource, request: FastifyRequest): Readonly<Record<string, string>> {
   return Object.fromEntries(
-    names.map((name) => {
+    NAMED_BY[kind].map((name) => {
       const value = named(request, name);
       return [name, kind === "route" && value === DEFAULT_ROUTE ? "" : value];
     }),
@@ -166,9 +138,9 @@ export function catalogueOperations(api: Api, parts: ApiParts): void {
   }
 
   for (const resource of RESOURCES) {
-    const { kind, path, names, one, many } = resource;
+    const { kind, path, one, many } = resource;
     const name = nameOf(resource);
-    const onePath = [path, ...names.map((name) => `:${name}`)].join("/");
+    const onePath = [path, ...NAMED_BY[kind].map((name) => `:${name}`)].join("/");
     const answer = answerOf(resource);
 
     api.get(

@@ -62,13 +62,7 @@ export function messageOperations(api: Api, { store, clock, catalogue, settings,
       return {
         results: found
           .flatMap(({ later }) => later)
-          .map(({ carrierId, carrierMessageId, outcome, errorId, atMs }) => ({
-            carrier: carrierId,
-            carrierMessageId,
-            outcome,
-            errorId,
-            at: formatDateTime(atMs),
-          })),
+          .map(({ carrierId, atMs, ...receipt }) => ({ ...receipt, carrier: carrierId, at: formatDateTime(atMs) })),
       };
     },
   );

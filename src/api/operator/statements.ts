@@ -117,15 +117,13 @@ function readAllPlace(text: string | null): RegExpExecArray | null {
 }
 
 function sumsAnswer({ openingMicros, closingMicros, chargedMicros, refundedMicros, fundedMicros, ...counts }: Sums) {
-  const { smsCount, postings } = counts;
   return {
+    ...counts,
     openingBalance: microsToNumber(openingMicros),
     charged: microsToNumber(chargedMicros),
     refunded: microsToNumber(refundedMicros),
     funds: microsToNumber(fundedMicros),
     closingBalance: microsToNumber(closingMicros),
-    smsCount,
-    postings,
   };
 }
 
@@ -187,7 +185,8 @@ export function statementOperations(api: Api, { store, clock }: ApiParts): void 
   }
 
   /** The first piece is made before the answer begins: until then what fails can still be told. */
-  async function csvStream(accounts: Accounts, period: Span, readerId: number): Promise<Readable> {
+  async function sendCsv(reply: FastifyReply, name: string, accounts: Accounts, period: Span): Promise<FastifyReply> {
+    const readerId = accountOf(reply.request).id;
     const leave = mutex.enter(readerId);
     try {
       const source = { store, clock, take: <Page>(look: () => Promise<Page>) => mutex.take(look, readerId) };
@@ -200,7 +199,8 @@ export function statementOperations(api: Api, { store, clock }: ApiParts): void 
         })(),
         { objectMode: false },
       );
-      return stream.once("close", leave);
+      reply.header("content-disposition", `attachment; filename="${name}.csv"`).type("text/csv; charset=utf-8");
+      return reply.send(stream.once("close", leave));
     } catch (error) {
       leave();
       throw error;
@@ -210,30 +210,22 @@ export function statementOperations(api: Api, { store, clock }: ApiParts): void 
   for (const { path, who, whose, name, accountIn } of STATEMENTS)
     api.get(
       path,
-      {
-        ...operation({
-          ...who,
-          csv: true,
-          id: `read${name}Statement`,
-          summary: `Read ${whose} statement for a period, as JSON in pages or as CSV`,
-          query: StatementQuery,
-          answer: StatementAnswer,
-        }),
-        // HEAD would read all of it for nobody.
-        exposeHeadRoute: false,
-      },
+      operation({
+        ...who,
+        csv: true,
+        withoutHead: true,
+        id: `read${name}Statement`,
+        summary: `Read ${whose} statement for a period, as JSON in pages or as CSV`,
+        query: StatementQuery,
+        answer: StatementAnswer,
+      }),
       async (request, reply) => {
         const place = readPlace(readText(fieldsOf(request.query), "after"));
         const { limit, format, sinceMs, untilMs } = wishOf(request.query, place?.frame.untilMs ?? null);
         const account = await accountIn(store, request);
         const period = { accountId: account.id, sinceMs, untilMs };
-        const readerId = accountOf(request).id;
-        if (format === "csv") {
-          const stream = await csvStream([account], period, readerId);
-          reply.header("content-disposition", `attachment; filename="statement-${account.key}.csv"`);
-          return (reply as FastifyReply).type("text/csv; charset=utf-8").send(stream);
-        }
-        const { frame, rows } = await mutex.search(readerId, async (take) => ({
+        if (format === "csv") return sendCsv(reply, `statement-${account.key}`, [account], period);
+        const { frame, rows } = await mutex.search(accountOf(request).id, async (take) => ({
           frame: place?.frame ?? (await frameOf(period, take)),
           rows: await take(() => store.postings({ ...period, after: place?.after ?? null, limit: limit + 1 })),
         }));
@@ -253,18 +245,16 @@ export function statementOperations(api: Api, { store, clock }: ApiParts): void 
 
   api.get(
     "/operator/1/statement",
-    {
-      ...operation({
-        ...MANAGER,
-        csv: true,
-        id: "readStatement",
-        summary:
-          "Read a statement over all accounts that you manage for a period: the sums of each, or as CSV every posting",
-        query: AllStatementQuery,
-        answer: AllStatementAnswer,
-      }),
-      exposeHeadRoute: false,
-    },
+    operation({
+      ...MANAGER,
+      csv: true,
+      withoutHead: true,
+      id: "readStatement",
+      summary:
+        "Read a statement over all accounts that you manage for a period: the sums of each, or as CSV every posting",
+      query: AllStatementQuery,
+      answer: AllStatementAnswer,
+    }),
     async (request, reply) => {
       const fields = fieldsOf(request.query);
       const [, untilText, afterKey = null] = readAllPlace(readText(fields, "after")) ?? [];
@@ -272,12 +262,8 @@ export function statementOperations(api: Api, { store, clock }: ApiParts): void 
       const { limit, format, sinceMs, untilMs } = wishOf(request.query, kept);
       const reader = accountOf(request);
       const resellerId = await resellerIn(request, readText(fields, "reseller"));
-      if (format === "csv") {
-        const accounts = allAccounts(store, { resellerId });
-        const stream = await csvStream(accounts, { sinceMs, untilMs }, reader.id);
-        reply.header("content-disposition", `attachment; filename="statement.csv"`);
-        return (reply as FastifyReply).type("text/csv; charset=utf-8").send(stream);
-      }
+      if (format === "csv")
+        return sendCsv(reply, "statement", allAccounts(store, { resellerId }), { sinceMs, untilMs });
       return mutex.search(reader.id, async (take) => {
         const range = { kind: null, suspended: null, resellerId, afterKey, limit: limit + 1 };
         const accounts = await take(() => store.accounts(range));
@@ -354,15 +340,13 @@ export function statementOperations(api: Api, { store, clock }: ApiParts): void 
 }
 
 function lineAnswer(line: StatementLine) {
-  const { id, atMs, kind, amountMicros, balanceMicros, messageKey, partCount, description } = line;
   return {
-    id: String(id),
-    at: formatDateTime(atMs),
-    kind,
-    amount: microsToNumber(amountMicros),
-    balance: microsToNumber(balanceMicros),
-    messageId: messageKey,
-    smsCount: partCount,
-    description,
+    ...line,
+    id: String(line.id),
+    at: formatDateTime(line.atMs),
+    amount: microsToNumber(line.amountMicros),
+    balance: microsToNumber(line.balanceMicros),
+    messageId: line.messageKey,
+    smsCount: line.partCount,
   };
 }

@@ -1,6 +1,7 @@
 /** What came in and belongs to nothing that is known: receipts without a message, messages to a number that is nobody's. */
 import { clearReceipts } from "../../admin/receipts.ts";
 import { binaryOf } from "../../reports/rendering/incoming-item.ts";
+import { given } from "../../runtime/given.ts";
 import { Type } from "../../runtime/type.ts";
 import { formatDateTime, parseDateTime } from "../../schedule/date-time.ts";
 import { badField } from "../errors.ts";
@@ -84,21 +85,13 @@ export function unmatchedOperations(api: Api, { store, clock }: ApiParts): void 
       const { count, receipts } = await store.parkedReceipts({ limit: readLimit(query) });
       return {
         count,
-        results: receipts.map(
-          ({ id, carrierId, carrierMessageId, to, outcome, errorId, mccMnc, atMs, why, times, octets }) => ({
-            id: String(id),
-            carrier: carrierId,
-            carrierMessageId,
-            to,
-            outcome,
-            errorId,
-            mccMnc,
-            at: formatDateTime(atMs),
-            why,
-            times,
-            octets: octets ?? null,
-          }),
-        ),
+        results: receipts.map(({ id, carrierId, atMs, ...receipt }) => ({
+          ...receipt,
+          id: String(id),
+          carrier: carrierId,
+          at: formatDateTime(atMs),
+          octets: receipt.octets ?? null,
+        })),
       };
     },
   );
@@ -120,10 +113,7 @@ export function unmatchedOperations(api: Api, { store, clock }: ApiParts): void 
       const beforeMs = before === undefined ? null : parseDateTime(before);
       if (before !== undefined && beforeMs === null)
         throw badField("before", "must be a date and time, such as 2026-02-12T09:58:20.323+0000");
-      const filter = {
-        ...(carrier === undefined ? {} : { carrierId: carrier }),
-        ...(beforeMs === null ? {} : { beforeMs }),
-      };
+      const filter = given({ carrierId: carrier, beforeMs: beforeMs ?? undefined });
       return clearReceipts(store, { ids: ids ?? null, filter, by: actorOf(request), atMs: clock.now() });
     },
   );
@@ -141,20 +131,12 @@ export function unmatchedOperations(api: Api, { store, clock }: ApiParts): void 
       const { count, messages } = await store.unmatchedIncoming({ limit: readLimit(query) });
       return {
         count,
-        results: messages.map((message) => {
-          const { messageId, carrierId, from, to, text, smsCount, receivedAtMs } = message;
-          const binary = binaryOf(message);
-          return {
-            messageId,
-            carrier: carrierId,
-            from,
-            to,
-            text,
-            smsCount,
-            receivedAt: formatDateTime(receivedAtMs),
-            ...(binary === undefined ? {} : { binary }),
-          };
-        }),
+        results: messages.map((message) => ({
+          ...message,
+          carrier: message.carrierId,
+          receivedAt: formatDateTime(message.receivedAtMs),
+          binary: binaryOf(message),
+        })),
       };
     },
   );

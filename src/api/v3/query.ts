@@ -2,6 +2,7 @@
 import type { MessageFields, Problem } from "../../intake/request.ts";
 import type { Regional } from "../../message/regional.ts";
 import { formOfV3 } from "../../message/report-form.ts";
+import { given } from "../../runtime/given.ts";
 import type { Static } from "../../runtime/type.ts";
 import { badField, badFields } from "../errors.ts";
 import { type ReadRequest, readLinks } from "./reading.ts";
@@ -41,19 +42,14 @@ function readRegional(query: Query): Regional | null {
   });
   const iys = given({ brandCode: query.turkeyIysBrandCode });
   const southKorea = given({ resellerCode: query.southKoreaResellerCode, title: query.southKoreaTitle });
-  if (dlt !== null && principalEntityId === undefined) throw badField("indiaDltPrincipalEntityId", "is required");
-  if (iys !== null && recipientType === undefined) throw badField("turkeyIysRecipientType", "is required");
-  return given<Regional>({
+  if (!isEmpty(dlt) && principalEntityId === undefined) throw badField("indiaDltPrincipalEntityId", "is required");
+  if (!isEmpty(iys) && recipientType === undefined) throw badField("turkeyIysRecipientType", "is required");
+  const regional: Regional = given({
     indiaDlt: principalEntityId === undefined ? undefined : { principalEntityId, ...dlt },
     turkeyIys: recipientType === undefined ? undefined : { recipientType, ...iys },
-    southKorea: southKorea ?? undefined,
+    southKorea: isEmpty(southKorea) ? undefined : southKorea,
   });
+  return isEmpty(regional) ? null : regional;
 }
 
-type Maybe<Thing> = { readonly [Name in keyof Thing]: Thing[Name] | undefined };
-
-/** What is given of it; null if nothing is. */
-function given<Thing extends object>(thing: Maybe<Required<Thing>>): Thing | null {
-  const fields = Object.entries(thing).filter(([, value]) => value !== undefined);
-  return fields.length === 0 ? null : (Object.fromEntries(fields) as Thing);
-}
+const isEmpty = (fields: object): boolean => Object.keys(fields).length === 0;

@@ -75,6 +75,7 @@ export function sendingOperationsV3(api: Api, intake: Pick<Intake, "send">): voi
     {
       ...operation({
         ...SENDING,
+        withoutHead: true,
         id: "sendTextByQuery",
         tag: "Version 3",
         summary: "Send one text to one or more destinations, by a plain URL",
@@ -88,8 +89,6 @@ export function sendingOperationsV3(api: Api, intake: Pick<Intake, "send">): voi
           if (query[name] !== undefined) throw badField(name, "is not taken here; use the Authorization header");
         request.query = readQuery(query, schemas.TextQuery.properties);
       },
-      // A HEAD would send the message.
-      exposeHeadRoute: false,
     },
     async (request, reply) => {
       reply.header("cache-control", "no-store");

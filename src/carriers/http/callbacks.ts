@@ -163,12 +163,7 @@ function signedText({ over = "{body}", name = "" }: CallbackCheck, callback: Cal
   const values: Readonly<Record<string, () => string>> = {
     url: () => url,
     body: () => body.toString("utf8"),
-    fields: () =>
-      isForm
-        ? pairs()
-            .map(([field, value]) => field + value)
-            .join("")
-        : "",
+    fields: () => (isForm ? pairs().flat().join("") : ""),
     // As Vonage has it: what would end a pair is written as an underscore.
     pairs: () =>
       pairs()

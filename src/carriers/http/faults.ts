@@ -1,7 +1,6 @@
 /** What is wrong with the profile of a carrier over HTTP, beyond the shape of its fields: names that templates do not know, errors that there are not. */
 import { didYouMean } from "../../runtime/near.ts";
 import { errorRows } from "../../sms/errors.ts";
-import type { AnswerDescription } from "./answer.ts";
 import type { Description, RequestDescription } from "./description.ts";
 import { describe } from "./presets.ts";
 import type { HttpProfile } from "./profile.ts";
@@ -25,24 +24,20 @@ export function httpFaults(profile: HttpProfile): Fault[] {
   return [...faults, ...templateFaults(profile), ...errorFaults(profile), ...bodyFaults(profile)];
 }
 
-function templatesIn({ path, query, headers, form, json }: RequestDescription): JsonTemplate {
-  return [path, query ?? {}, headers ?? {}, form ?? {}, json ?? {}];
+function templatesIn(request: RequestDescription | undefined): JsonTemplate {
+  const { path, query = {}, headers = {}, form = {}, json = {} } = request ?? { path: "" };
+  return [path, query, headers, form, json];
 }
 
 /** Only what the profile says itself: presets are right. */
 function templateFaults({ auth, send, sendOctets, lookup, receipts, incoming }: Description): Fault[] {
   const places: readonly (readonly [field: string, template: JsonTemplate, known: readonly string[]])[] = [
     ["auth", [auth?.username ?? "", auth?.secret ?? ""], OF_CARRIER],
-    ...[["send", send] as const, ["sendOctets", sendOctets] as const].flatMap(([field, each]) =>
-      each === undefined ? [] : [[field, [templatesIn(each), each.many?.item ?? {}], OF_MESSAGE] as const],
-    ),
-    ...(lookup === undefined ? [] : [["lookup", templatesIn(lookup), OF_MESSAGE] as const]),
-    ...(receipts?.poll === undefined
-      ? []
-      : [["receipts", templatesIn(receipts.poll), [...OF_CARRIER, "id", "cursor"]] as const]),
-    ...(incoming?.poll === undefined
-      ? []
-      : [["incoming", templatesIn(incoming.poll), [...OF_CARRIER, "cursor"]] as const]),
+    ["send", [templatesIn(send), send?.many?.item ?? {}], OF_MESSAGE],
+    ["sendOctets", [templatesIn(sendOctets), sendOctets?.many?.item ?? {}], OF_MESSAGE],
+    ["lookup", templatesIn(lookup), OF_MESSAGE],
+    ["receipts", templatesIn(receipts?.poll), [...OF_CARRIER, "id", "cursor"]],
+    ["incoming", templatesIn(incoming?.poll), [...OF_CARRIER, "cursor"]],
   ];
   return places.flatMap(([field, template, known]) => {
     const stranger = namesIn(template).find((name) => !known.includes(name));
@@ -53,13 +48,8 @@ function templateFaults({ auth, send, sendOctets, lookup, receipts, incoming }: 
 }
 
 function errorFaults({ send, sendOctets, lookup, receipts }: Description): Fault[] {
-  const answers: readonly (readonly [string, AnswerDescription | undefined])[] = [
-    ["send", send],
-    ["sendOctets", sendOctets],
-    ["lookup", lookup],
-  ];
   const named = [
-    ...answers.flatMap(([field, answer]) => [
+    ...Object.entries({ send, sendOctets, lookup }).flatMap(([field, answer]) => [
       ...Object.values(answer?.errors ?? {}).map((name) => [field, name] as const),
       ...(answer?.rules ?? []).flatMap(({ error }) => (error === undefined ? [] : [[field, error] as const])),
     ]),

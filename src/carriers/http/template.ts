@@ -59,13 +59,9 @@ export function namesIn(template: JsonTemplate): string[] {
   return Object.values(template).flatMap(namesIn);
 }
 
-function chosen(
-  value: TemplateValue | undefined,
-  one: string | undefined,
-  other: string | undefined,
-): TemplateValue | undefined {
-  if (one === undefined) return value;
-  return (value === true ? one : other) || undefined;
+function placed({ name, one, other }: Place, values: Values): TemplateValue | undefined {
+  if (one === undefined) return values[name];
+  return (values[name] === true ? one : other) || undefined;
 }
 
 /** The text of a template, each value written by `write`; undefined where one of its values is missing. */
@@ -80,7 +76,7 @@ export function fillText(
       text += piece;
       continue;
     }
-    const value = chosen(values[piece.name], piece.one, piece.other);
+    const value = placed(piece, values);
     if (value === undefined) return undefined;
     text += write(String(value));
   }

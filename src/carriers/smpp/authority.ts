@@ -5,6 +5,7 @@
  */
 import { getCACertificates, type SecureContext } from "node:tls";
 import { readSmallFile } from "../../runtime/files.ts";
+import { once } from "../../runtime/lazy.ts";
 import type { SmppProfile } from "./profile.ts";
 import { contextOf, type TlsSettings } from "./session/connect.ts";
 
@@ -30,14 +31,7 @@ interface Authorities {
 }
 
 /** Read once, when the first carrier needs them: some 60 ms for 150 of them, and another 15 to make a context. */
-let machine: Authorities | null = null;
-
-function machineAuthorities(): Authorities {
-  machine ??= readAuthorities();
-  return machine;
-}
-
-function readAuthorities(): Authorities {
+const machineAuthorities = once((): Authorities => {
   const system = readSystem();
   // Those of NODE_EXTRA_CA_CERTS are the operator's too.
   const certificates = [...(system.length > 0 ? system : getCACertificates("bundled")), ...getCACertificates("extra")];
@@ -48,7 +42,7 @@ function readAuthorities(): Authorities {
         : "the authorities that Node brings, for the system's cannot be read",
     context: contextOf([...new Set(certificates)]),
   };
-}
+});
 
 /** On Linux those of OpenSSL (SSL_CERT_FILE, SSL_CERT_DIR, or where the distribution has them). */
 function readSystem(): readonly string[] {

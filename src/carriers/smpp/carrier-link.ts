@@ -213,14 +213,9 @@ export class CarrierLink {
     let counted: number;
     do {
       counted = refusals.counted;
-      const isWrongLogin = refusals.wrongLogin !== null;
-      const away = {
-        awayMs: this.#awayMs,
-        isWrongLogin,
-        refusals: refusals.inRow,
-        drops: this.#isDropped ? this.#drops : 0,
-      };
-      const waitMs = retryWaitMs({ ...away, maxMs: this.#maxWaitMs }, random);
+      const refused = { isWrongLogin: refusals.wrongLogin !== null, refusals: refusals.inRow };
+      const drops = this.#isDropped ? this.#drops : 0;
+      const waitMs = retryWaitMs({ ...refused, drops, awayMs: this.#awayMs, maxMs: this.#maxWaitMs }, random);
       this.#nextTryMs = clock.now() + waitMs;
       await this.#pause(waitMs, () => isOver() || refusals.counted !== counted);
     } while (!this.#stopped && !isOver() && refusals.counted !== counted);
@@ -249,14 +244,9 @@ export class CarrierLink {
       await session.close();
       if (givenUp.aborted) return null;
       const status = answer.kind === "answered" ? answer.pdu.status : null;
-      if (status === null) this.#failed(place, "no answer to the bind", null, "the bind was not answered");
-      else
-        this.#failed(
-          place,
-          `bind refused: ${statusName(status)}`,
-          status,
-          `the bind was refused: ${statusName(status)}`,
-        );
+      const name = status === null ? null : statusName(status);
+      if (name === null) this.#failed(place, "no answer to the bind", null, "the bind was not answered");
+      else this.#failed(place, `bind refused: ${name}`, status, `the bind was refused: ${name}`);
     } catch (error) {
       // For example a certificate file that is not there.
       this.#failed("", (error as Error).message, null);
@@ -265,7 +255,7 @@ export class CarrierLink {
   }
 
   #sessionOn(socket: Socket, host: string): SmppSession {
-    const { profile, clock, log, limiter, counts } = this.#parts;
+    const { profile, clock, counts } = this.#parts;
     let isNoted = false;
     /** It has had so many requests without an answer at a time: while there are fewer it does not wait for ours. */
     let mostUnanswered = 0;
@@ -290,19 +280,16 @@ export class CarrierLink {
       onProblem: (problem) => {
         if (problem.kind !== "unencodable") counts.problems++;
         const { says, facts } = toldProblem(problem);
-        limiter.write(problem.kind, (more) => log.warn({ carrier: profile.id, host, ...facts, ...more }, says));
+        this.#say("warn", problem.kind, { host, ...facts }, says);
       },
       onMended: ({ command, sequence }, how) => {
         counts.mended++;
         // Whoever does it once does it always: one line is enough for a connection.
         if (isNoted) return;
         isNoted = true;
-        limiter.write("mended", (more) =>
-          log.info(
-            { carrier: profile.id, host, command, sequence, how, ...more },
-            "the carrier sent a PDU that is wrong by an octet; such ones are read all the same on this connection, without a line for each",
-          ),
-        );
+        const says =
+          "the carrier sent a PDU that is wrong by an octet; such ones are read all the same on this connection, without a line for each";
+        this.#say("info", "mended", { host, command, sequence, how }, says);
       },
     });
     return session;
@@ -310,15 +297,13 @@ export class CarrierLink {
 
   /** From the bind to the end of the connection. */
   async #use(session: SmppSession): Promise<void> {
-    const { profile, clock, log, limiter, lease } = this.#parts;
+    const { profile, clock, lease } = this.#parts;
     const host = profile.hosts[this.#hostIndex]!;
     const boundMs = clock.monotonic();
     this.#session = session;
     this.#refusals.bound(host);
     this.#note(true);
-    limiter.write(`bound ${host}`, (more) =>
-      log.info({ carrier: profile.id, host, bind: this.#parts.kind, ...more }, "bound to a carrier"),
-    );
+    this.#say("info", `bound ${host}`, { host, bind: this.#parts.kind }, "bound to a carrier");
     this.#parts.onChange();
     // Whoever takes over gets this connection's place at the carrier: it has to be free by then.
     const watching = new Interval(clock, LEASE_LOOK_MS, async () => {
@@ -333,19 +318,15 @@ export class CarrierLink {
     const drops = this.#drops > 1 ? `, soon after the bind, ${this.#drops} times in a row` : "";
     this.#problem = { says: `${host}: ${endedWords(why, error)}${drops}`, atMs: clock.now() };
     const reason = error === undefined ? {} : { error: error.message };
+    const facts = { host, why, ...reason, ...(drops === "" ? {} : { drops: this.#drops }) };
     if (!this.#stopped)
-      limiter.write(`ended ${host} ${why} ${error?.message ?? ""}`, (more) =>
-        log.warn(
-          { carrier: profile.id, host, why, ...reason, ...(drops === "" ? {} : { drops: this.#drops }), ...more },
-          "the connection to a carrier ended",
-        ),
-      );
+      this.#say("warn", `ended ${host} ${why} ${error?.message ?? ""}`, facts, "the connection to a carrier ended");
     this.#parts.onChange();
   }
 
   /** `refusal` is the status of a bind that was refused. */
   #failed(host: string, why: string, refusal: number | null, inWords = why): void {
-    const { limiter, log, profile, clock } = this.#parts;
+    const { clock } = this.#parts;
     const problem = { says: host === "" ? inWords : `${host}: ${inWords}`, atMs: clock.now() };
     this.#problem = problem;
     this.#isDropped = false;
@@ -354,9 +335,12 @@ export class CarrierLink {
       this.#refusals.note({ host, status: refusal, problem, ...times });
     }
     // By its reason: one that is new is always said.
-    limiter.write(`unreached ${host} ${why}`, (more) =>
-      log.warn({ carrier: profile.id, host, why, ...more }, "a carrier could not be reached"),
-    );
+    this.#say("warn", `unreached ${host} ${why}`, { host, why }, "a carrier could not be reached");
+  }
+
+  #say(level: "info" | "warn", kind: string, facts: object, says: string): void {
+    const { limiter, log, profile } = this.#parts;
+    limiter.write(kind, (more) => log[level]({ carrier: profile.id, ...facts, ...more }, says));
   }
 
   /** For so long, unless it is over before or the link is stopped. */

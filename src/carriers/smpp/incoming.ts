@@ -94,15 +94,11 @@ function receiptOf(pdu: Delivered, read: ReadReceipt, profile: SmppProfile, nowM
     other: hasPhone ? phoneOf(pdu.destinationAddr) : null,
     submittedAtMs,
   };
-  return isWhole && hasUsableId ? receipt : { ...receipt, octets: hexOf(pdu) };
+  return isWhole && hasUsableId ? receipt : { ...receipt, octets: wireOf(pdu).toString("hex", 0, MAX_SHOWN_OCTETS) };
 }
 
 /** So much of a receipt that cannot be read is shown to people. */
 const MAX_SHOWN_OCTETS = 1_024;
-
-function hexOf(pdu: Delivered): string {
-  return wireOf(pdu).toString("hex", 0, MAX_SHOWN_OCTETS);
-}
 
 /** The PDU as it came; what we read leniently and cannot write (an address that is too long) is left out. */
 function wireOf(pdu: Delivered): Buffer {

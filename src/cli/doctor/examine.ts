@@ -25,23 +25,22 @@ type Tell = (progress: Progress) => void;
 
 export async function examine(options: ExamineOptions, tell: Tell): Promise<void> {
   tell({ step: "settings" });
-  const { settings, findings } = await lookAtSettings(options);
-  tell({ findings });
+  const ofSettings = new Findings("settings");
+  const settings = await lookAtSettings(options, ofSettings);
+  tell({ findings: ofSettings.all });
   if (settings === null) return;
   tell({ step: "service" });
-  const service = await lookAtService(settings);
-  tell({ findings: service.findings });
+  const ofService = new Findings("settings");
+  const answers = await lookAtService(settings, ofService);
+  tell({ findings: ofService.all });
   const look = await lookAtStore(settings, options.config, tell);
   if (look.way === "none") return;
   tell({ step: "opening" });
-  await lookInside(settings, look, { connect: options.connect, answers: service.answers }, tell);
+  await lookInside(settings, look, { connect: options.connect, answers }, tell);
 }
 
 /** Null for settings that cannot be read: then there is nothing else to look at. */
-async function lookAtSettings(
-  options: CommonOptions,
-): Promise<{ settings: Settings | null; findings: readonly Finding[] }> {
-  const found = new Findings("settings");
+async function lookAtSettings(options: CommonOptions, found: Findings): Promise<Settings | null> {
   let settings: Settings;
   try {
     settings = settingsOf(options);
@@ -52,7 +51,7 @@ async function lookAtSettings(
       trouble === null ? (error as Error).message : `${(error as Error).message}: ${trouble.says}`,
       trouble?.mend ?? "correct it; heliograph.default.toml lists every setting",
     );
-    return { settings: null, findings: found.all };
+    return null;
   }
   const variables = Object.keys(process.env).filter((name) => name.startsWith("HELIOGRAPH_"));
   const sources = [
@@ -61,7 +60,7 @@ async function lookAtSettings(
   ];
   found.ok("settings", sources.length === 0 ? "all are the defaults" : `read from ${sources.join(" and ")}`);
   await lookAtExposure(settings, found);
-  return { settings, findings: found.all };
+  return settings;
 }
 
 /** What the checks of the store are told beside it. */

@@ -3,7 +3,7 @@ import { get as getPlain, type IncomingMessage } from "node:http";
 import { get as getTls } from "node:https";
 import { createServer } from "node:net";
 import { isEncrypted } from "../../doctor/exposure.ts";
-import { AREAS, type Finding, Findings } from "../../doctor/finding.ts";
+import { AREAS, type Finding, type Findings } from "../../doctor/finding.ts";
 import { storeMark } from "../../doctor/store-mark.ts";
 import { isServed } from "../../drivers/sqlite/database.ts";
 import type { Settings } from "../../settings/settings.ts";
@@ -12,33 +12,23 @@ import { storeName } from "../../store/open.ts";
 const ANSWER_TIMEOUT_MS = 3_000;
 const MAX_ANSWER_BYTES = 1_000_000;
 
-export interface ServiceLook {
-  readonly findings: readonly Finding[];
-  /** Whether it is Heliograph that listens there. */
-  readonly answers: boolean;
-}
-
-export async function lookAtService(settings: Settings): Promise<ServiceLook> {
+/** Gives whether it is Heliograph that listens there. */
+export async function lookAtService(settings: Settings, found: Findings): Promise<boolean> {
   const { host, port } = settings.server;
-  const found = new Findings("settings");
   const place = `${host}:${port}`;
-  if (port === 0) {
-    found.ok("port", "any free one");
-    return { findings: found.all, answers: false };
-  }
-  const problem = await listenProblem(host, port);
-  if (problem === null) found.ok("port", `${place} is free: nothing listens there`);
-  else if (problem === "EADDRINUSE") return lookAtListener(settings, place);
+  const problem = port === 0 ? null : await listenProblem(host, port);
+  if (problem === "EADDRINUSE") return lookAtListener(settings, place, found);
+  if (port === 0) found.ok("port", "any free one");
+  else if (problem === null) found.ok("port", `${place} is free: nothing listens there`);
   else {
     const mend =
       problem === "EACCES" ? "set [server] port to 1024 or more" : "set [server] host to an address of this machine";
     found.wrong("port", `${place} cannot be listened on (${problem})`, mend);
   }
-  return { findings: found.all, answers: false };
+  return false;
 }
 
-async function lookAtListener(settings: Settings, place: string): Promise<ServiceLook> {
-  const found = new Findings("settings");
+async function lookAtListener(settings: Settings, place: string, found: Findings): Promise<boolean> {
   const health = await ask(settings, "/healthz");
   if (health.kind === "silent") {
     found.wrong(
@@ -46,20 +36,22 @@ async function lookAtListener(settings: Settings, place: string): Promise<Servic
       `${place} takes connections, and nothing answers there within ${ANSWER_TIMEOUT_MS / 1_000} seconds`,
       "see whether that is the service, its log, and whether its disk answers; if it stays so, restart it: nothing that it accepted is lost",
     );
-    return { findings: found.all, answers: true };
+    return true;
   }
   if (health.kind !== "answered" || !/"status":\s*"ok"/.test(health.body)) {
     found.wrong("port", `${place} is taken by another program`, "stop that program, or set [server] port");
-    return { findings: found.all, answers: false };
+    return false;
   }
   const answer = await ask(settings, "/statusz");
   const status = answer.kind === "answered" ? readStatus(answer.body) : null;
   if (status !== null && status.store !== null && status.store !== storeMark(settings.store)) {
     toldOther(settings, place, found);
-    return { findings: found.all, answers: false };
+    return false;
   }
   found.ok("port", `Heliograph answers on ${place}`);
-  return { findings: [...found.all, ...toldStatus(answer, status, place)], answers: true };
+  // A version before this one does not know the question.
+  if (answer.kind !== "answered" || answer.status !== 404) toldStatus(answer, status, place, found);
+  return true;
 }
 
 /** Another service, such as the sandbox: what it says of itself says nothing of this one. */
@@ -71,30 +63,23 @@ function toldOther({ store }: Settings, place: string, found: Findings): void {
 }
 
 /** What the service says of itself. */
-function toldStatus(answer: Answer, status: Status | null, place: string): readonly Finding[] {
-  const found = new Findings("settings");
-  if (answer.kind === "answered" && answer.status === 403) {
+function toldStatus(answer: Answer, status: Status | null, place: string, found: Findings): void {
+  if (answer.kind === "answered" && answer.status === 403)
     found.warn(
       "service",
       `it does not tell this address how its carriers are (${place}/statusz)`,
       "[server] metricsNetworks should have the addresses of this machine",
     );
-    return found.all;
-  }
-  // A version before this one, which does not know the question.
-  if (answer.kind === "answered" && answer.status === 404) return [];
-  if (status === null) {
+  else if (status === null)
     found.warn("service", `it runs, and does not say how it is (${place}/statusz)`, "see its log");
-    return found.all;
-  }
-  if (status.ready) found.ok("service", "it runs, and its store answers");
+  else if (status.ready) found.ok("service", "it runs, and its store answers");
   else
     found.wrong(
       "service",
       "it runs, and its store does not answer: requests are answered with 503",
       "see what is said of the store here; the service goes on by itself when the store does",
     );
-  return [...found.all, ...status.findings];
+  found.all.push(...(status?.findings ?? []));
 }
 
 interface Status {

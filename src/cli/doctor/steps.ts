@@ -1,14 +1,5 @@
 /** The steps of an examination, one after the other, and what it means when one of them does not end: then that is the finding. */
-import type { Area, Finding } from "../../doctor/finding.ts";
-
-interface Unended {
-  readonly area: Area;
-  readonly about: string;
-  readonly state: "warning" | "wrong";
-  /** Behind "within so many seconds". */
-  readonly says: string;
-  readonly mend: string;
-}
+import type { Finding } from "../../doctor/finding.ts";
 
 const STORE_HANGS = {
   area: "store",
@@ -16,8 +7,8 @@ const STORE_HANGS = {
   mend: "nothing that was accepted is lost: delete and move nothing; see the system's log and to what is named here, and look again",
 } as const;
 
-/** By the name of the step; the checks of the store have their own names (doctor/checks.ts). */
-const UNENDED: Readonly<Record<string, Unended>> = {
+/** By the name of the step, before "within so many seconds"; the checks of the store have their own names (doctor/checks.ts). */
+const UNENDED: Readonly<Record<string, Finding>> = {
   settings: {
     area: "settings",
     about: "settings",

@@ -2,6 +2,7 @@
 import type { MessageKey } from "../../message/message.ts";
 import type { Receipt } from "../../message/receipt.ts";
 import { isAboutPhone } from "../../message/receipt.ts";
+import { counting } from "../../store/by-name.ts";
 import type { CommandParts } from "../../store/command-parts.ts";
 import { nameKey } from "../../store/part-names.ts";
 import type { LaterReceipt, ParkedReceipt, PartName, ReceivedReceipts, WhyParked } from "../../store/port/receipts.ts";
@@ -41,9 +42,7 @@ export function receiptCommands({ sql, tables }: CommandParts, repeats: Repeats,
     `SELECT ${PARKED.list} FROM parked_receipt
      WHERE repeated = 0 AND ${sql.dialect.plain("carrier_id")} = coalesce(?, carrier_id) AND at_ms < ? ORDER BY id DESC LIMIT ?`,
   );
-  const countParked = sql.prepare<[], { count: number }>(
-    "SELECT count(*) AS count FROM parked_receipt WHERE repeated = 0",
-  );
+  const countParked = counting<[]>(sql, "parked_receipt WHERE repeated = 0");
   const laterOf = sql.prepare<[bigint], LaterReceipt & { id: number }>(
     `SELECT id, ${LATER.list} FROM later_receipt WHERE message_key = ?`,
   );
@@ -167,7 +166,7 @@ export function receiptCommands({ sql, tables }: CommandParts, repeats: Repeats,
     ),
 
     parkedReceipts: async ({ carrierId = null, beforeMs = Number.MAX_SAFE_INTEGER, limit }) => ({
-      count: (await countParked.get())!.count,
+      count: await countParked(),
       receipts: (await newestParked.all(carrierId, beforeMs, limit)).map(withoutReservedId),
     }),
 

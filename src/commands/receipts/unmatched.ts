@@ -17,21 +17,22 @@ import {
 const SETTLED_AT_ONCE = 10;
 
 export function unmatchedCommands({ sql, now }: CommandParts) {
-  /** Parked receipts, or the repeats among them: each kind has an age and a number of its own. */
-  const parked = (repeated: 0 | 1): ((beforeMs: number, keepRows: number, limit: number) => Promise<number>) => {
+  /** Rows of a table, or some of them, whose ids follow time: each kind has an age and a number of its own. `upTo`: the last that has to go in any case. */
+  const dropping = (table: string, isMeant: string) => {
     // The newest of those that are too many.
     const beyond = sql.prepare<[number], { id: number }>(
-      `SELECT id FROM parked_receipt WHERE repeated = ${repeated} ORDER BY id DESC LIMIT 1 OFFSET ?`,
+      `SELECT id FROM ${table} WHERE ${isMeant} ORDER BY id DESC LIMIT 1 OFFSET ?`,
     );
-    // Ids follow time, so of the oldest page by id those that are too old are all that there is to find.
+    // Of the oldest page by id those that are too old are all that there is to find.
     const drop = sql.prepare<[number, number, number]>(
-      `DELETE FROM parked_receipt WHERE id IN (SELECT id FROM parked_receipt WHERE repeated = ${repeated} ORDER BY id LIMIT ?)
-         AND (at_ms < ? OR id <= ?)`,
+      `DELETE FROM ${table} WHERE id IN (SELECT id FROM ${table} WHERE ${isMeant} ORDER BY id LIMIT ?) AND (at_ms < ? OR id <= ?)`,
     );
-    return async (beforeMs, keepRows, limit) => drop.run(limit, beforeMs, (await beyond.get(keepRows))?.id ?? 0);
+    return async (beforeMs: number, keepRows: number, limit: number, upTo = 0): Promise<number> =>
+      drop.run(limit, beforeMs, Math.max(upTo, (await beyond.get(keepRows))?.id ?? 0));
   };
-  const dropReceipts = parked(0);
-  const dropRepeats = parked(1);
+  const dropReceipts = dropping("parked_receipt", "repeated = 0");
+  const dropRepeats = dropping("parked_receipt", "repeated = 1");
+  const dropSettled = dropping("settled_receipt", "TRUE");
   const messageAt = sql.prepare<[number], { key: string }>(
     `SELECT CAST(key AS TEXT) AS key FROM incoming_message WHERE account_id IS NULL
      ORDER BY incoming_message.key DESC LIMIT 1 OFFSET ?`,
@@ -40,27 +41,20 @@ export function unmatchedCommands({ sql, now }: CommandParts) {
     `DELETE FROM incoming_message WHERE key IN
        (SELECT key FROM incoming_message WHERE account_id IS NULL AND key < ? ORDER BY key LIMIT ?)`,
   );
-  // Of the receipts that are remembered so that their repeats are known: the newest row beyond so many rows, and beyond so many names in these.
-  const settledAt = sql.prepare<[number], { id: number }>(
-    "SELECT id FROM settled_receipt ORDER BY id DESC LIMIT 1 OFFSET ?",
-  );
+  // Of the receipts that are remembered so that their repeats are known: the newest row beyond so many names in so many rows.
   const settledBeyond = sql.prepare<[number, number], { id: number | null }>(
     `SELECT max(id) AS id FROM (
        SELECT id, sum(name_count) OVER (ORDER BY id DESC) AS names
        FROM (SELECT id, name_count FROM settled_receipt ORDER BY id DESC LIMIT ?) AS newest) AS counted
      WHERE names > ?`,
   );
-  const dropSettled = sql.prepare<[number, number, number]>(
-    `DELETE FROM settled_receipt WHERE id IN (SELECT id FROM settled_receipt ORDER BY id LIMIT ?) AND (at_ms < ? OR id <= ?)`,
-  );
 
   return commands({
     async dropUnmatched({ beforeMs, keepRows, limit }) {
-      const beyondRows = (await settledAt.get(MAX_SETTLED_ROWS))?.id ?? 0;
       const beyondNames = (await settledBeyond.get(MAX_SETTLED_ROWS, MAX_SETTLED_NAMES))?.id ?? 0;
       const mostSettled = limit * SETTLED_AT_ONCE;
       const oldMs = now() - MAX_REPEAT_AGE_MS;
-      const settled = await dropSettled.run(mostSettled, oldMs, Math.max(beyondRows, beyondNames));
+      const settled = await dropSettled(oldMs, MAX_SETTLED_ROWS, mostSettled, beyondNames);
       const lastMessage = BigInt((await messageAt.get(keepRows))?.key ?? "0");
       const oldKey = firstIdAt(beforeMs);
       const receipts = await dropReceipts(beforeMs, keepRows, limit);

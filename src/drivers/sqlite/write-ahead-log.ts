@@ -24,6 +24,7 @@
 import { statSync } from "node:fs";
 import Database from "better-sqlite3";
 import { type Clock, systemClock } from "../../runtime/clock.ts";
+import { orElse } from "../../runtime/or-else.ts";
 import { DatabaseUnavailable } from "../errors.ts";
 import type { CheckpointTurn } from "./checkpoint-turn.ts";
 import { BUSY_TIMEOUT_MS, canBeRead, type Db, isBusy, isIoError, openDatabase } from "./database.ts";
@@ -199,17 +200,10 @@ export class WriteAheadLog {
 
   /** How large the database or its log may have to be. What a disk that fails does not tell counts as 0. */
   #largestFile(): number {
-    const sizes = [
-      () => statSync(logFileOf(this.#options.directory)).size,
-      () => this.#pageBytes * (this.#db.pragma("page_count", { simple: true }) as number),
-    ];
-    return sizes.reduce((largest, size) => {
-      try {
-        return Math.max(largest, size());
-      } catch {
-        return largest;
-      }
-    }, 0);
+    const log = orElse(() => statSync(logFileOf(this.#options.directory)).size, 0);
+    const pages = (): number => this.#db.pragma("page_count", { simple: true }) as number;
+    const database = orElse(() => this.#pageBytes * pages(), 0);
+    return Math.max(log, database);
   }
 
   get #pageBytes(): number {

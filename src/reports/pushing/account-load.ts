@@ -3,6 +3,7 @@
  * have no more than a share of what is still free for all the others: so however many hosts of one account are dead or slow, and
  * however much waits for them, there is always room for the next account's reports.
  */
+import { onceEach } from "../../runtime/lazy.ts";
 import type { Random } from "../../runtime/random.ts";
 import { TurnPace } from "./turn-pace.ts";
 
@@ -34,13 +35,7 @@ export class AccountLoad {
 export class AccountLoads {
   readonly #loads = new Map<number, AccountLoad>();
 
-  of(accountId: number): AccountLoad {
-    const known = this.#loads.get(accountId);
-    if (known !== undefined) return known;
-    const load = new AccountLoad(accountId);
-    this.#loads.set(accountId, load);
-    return load;
-  }
+  readonly of = onceEach(this.#loads, (accountId: number) => new AccountLoad(accountId));
 
   /** Those of which nothing is here, and nothing was sent away that is still to come back. */
   forgetIdle(nowMs: number): void {

@@ -31,7 +31,7 @@ export interface PushOptions {
   /** Where tries are noted for people; nowhere unless told. */
   readonly trace?: Trace;
   /** Whether the store may have something new; without it the store is asked at each poll. */
-  readonly mark?: WriteMark;
+  readonly mark?: WriteMark | null;
   /** Hears of tries, while somebody watches. */
   readonly live?: LiveTap;
 }

@@ -10,12 +10,9 @@ import type { Answer } from "../../http/transport.ts";
 import type { ReportBatch } from "../../message/message.ts";
 import { formRules } from "../../message/report-form.ts";
 import type { AccountLoad } from "./account-load.ts";
+import type { PushSettings } from "./push-settings.ts";
 
-export interface ReportLaneSettings {
-  readonly connectionsPerHost: number;
-  readonly failuresToOpen: number;
-  readonly requestItems: number;
-}
+export type ReportLaneSettings = Pick<PushSettings, "connectionsPerHost" | "failuresToOpen" | "requestItems">;
 
 function neverSent({ attempts, tried }: ReportBatch): boolean {
   return attempts === 0 && tried !== true;

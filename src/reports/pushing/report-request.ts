@@ -8,6 +8,7 @@ import { createHmac, createSecretKey, type KeyObject } from "node:crypto";
 import type { Post } from "../../http/transport.ts";
 import type { ReportBatch } from "../../message/message.ts";
 import { formRules, toldBy } from "../../message/report-form.ts";
+import { orElse } from "../../runtime/or-else.ts";
 import { parseHttpUrl } from "../../runtime/urls.ts";
 import { dlrPath } from "../rendering/dlr-url.ts";
 import { bodyOf } from "../rendering/report-body.ts";
@@ -91,9 +92,5 @@ function basic(username: string, password: string): string {
 
 /** A stray percent sign stands for itself. */
 function decode(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
+  return orElse(() => decodeURIComponent(text), text);
 }

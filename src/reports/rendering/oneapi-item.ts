@@ -7,47 +7,35 @@ import { formatDateTime } from "../../schedule/date-time.ts";
 import { STATUS, statusById } from "../../sms/statuses.ts";
 import { unitsOf } from "./report-item.ts";
 
+type Words = readonly [delivery: string, message: string];
+
 /** By status, where it is not as its group. */
-const DELIVERY: Readonly<Record<number, string>> = {
-  [STATUS.PENDING_WAITING_DELIVERY.id]: "DeliveredToNetwork",
-  [STATUS.DELIVERED_TO_OPERATOR.id]: "DeliveredToNetwork",
-  [STATUS.EXPIRED_DLR_UNKNOWN.id]: "DeliveryUncertain",
+const BY_STATUS: Readonly<Record<number, Words>> = {
+  [STATUS.PENDING_WAITING_DELIVERY.id]: ["DeliveredToNetwork", "MessageWaitingForDelivery"],
+  [STATUS.DELIVERED_TO_OPERATOR.id]: ["DeliveredToNetwork", "MessageSent"],
+  [STATUS.EXPIRED_DLR_UNKNOWN.id]: ["DeliveryUncertain", "MessageDeliveryUnknown"],
+  [STATUS.REJECTED_NETWORK.id]: ["DeliveryImpossible", "NetworkNotAllowed"],
+  [STATUS.REJECTED_DESTINATION.id]: ["DeliveryImpossible", "InvalidDestinationAddress"],
+  [STATUS.REJECTED_SOURCE.id]: ["DeliveryImpossible", "InvalidSourceAddress"],
+  [STATUS.REJECTED_NOT_ENOUGH_CREDITS.id]: ["DeliveryImpossible", "NotEnoughCredits"],
+  [STATUS.REJECTED_ROUTE_NOT_AVAILABLE.id]: ["DeliveryImpossible", "RouteNotAvailable"],
 };
-const DELIVERY_BY_GROUP: Readonly<Record<string, string>> = {
-  ACCEPTED: "MessageWaiting",
-  PENDING: "MessageWaiting",
-  DELIVERED: "DeliveredToTerminal",
-  UNDELIVERABLE: "DeliveryImpossible",
-  REJECTED: "DeliveryImpossible",
-  EXPIRED: "DeliveryImpossible",
+const BY_GROUP: Readonly<Record<string, Words>> = {
+  ACCEPTED: ["MessageWaiting", "MessageAccepted"],
+  PENDING: ["MessageWaiting", "MessageAccepted"],
+  DELIVERED: ["DeliveredToTerminal", "MessageDelivered"],
+  UNDELIVERABLE: ["DeliveryImpossible", "MessageNotDelivered"],
+  REJECTED: ["DeliveryImpossible", "MessageRejected"],
+  EXPIRED: ["DeliveryImpossible", "MessageExpired"],
 };
 
-function deliveryStatusOf(statusId: number): string {
-  return DELIVERY[statusId] ?? DELIVERY_BY_GROUP[statusById(statusId).groupName]!;
+function wordsOf(statusId: number): Words {
+  return BY_STATUS[statusId] ?? BY_GROUP[statusById(statusId).groupName]!;
 }
 
-/** The same of the longer list. */
-const MESSAGE_STATUS: Readonly<Record<number, string>> = {
-  [STATUS.PENDING_WAITING_DELIVERY.id]: "MessageWaitingForDelivery",
-  [STATUS.DELIVERED_TO_OPERATOR.id]: "MessageSent",
-  [STATUS.EXPIRED_DLR_UNKNOWN.id]: "MessageDeliveryUnknown",
-  [STATUS.REJECTED_NETWORK.id]: "NetworkNotAllowed",
-  [STATUS.REJECTED_DESTINATION.id]: "InvalidDestinationAddress",
-  [STATUS.REJECTED_SOURCE.id]: "InvalidSourceAddress",
-  [STATUS.REJECTED_NOT_ENOUGH_CREDITS.id]: "NotEnoughCredits",
-  [STATUS.REJECTED_ROUTE_NOT_AVAILABLE.id]: "RouteNotAvailable",
-};
-const MESSAGE_STATUS_BY_GROUP: Readonly<Record<string, string>> = {
-  ACCEPTED: "MessageAccepted",
-  PENDING: "MessageAccepted",
-  DELIVERED: "MessageDelivered",
-  UNDELIVERABLE: "MessageNotDelivered",
-  REJECTED: "MessageRejected",
-  EXPIRED: "MessageExpired",
-};
-
+/** Of the longer list. */
 export function messageStatusOf(statusId: number): string {
-  return MESSAGE_STATUS[statusId] ?? MESSAGE_STATUS_BY_GROUP[statusById(statusId).groupName]!;
+  return wordsOf(statusId)[1];
 }
 
 type InfoFacts = Omit<ReportFacts, "doneAtMs">;
@@ -61,7 +49,7 @@ export function deliveryInfo(facts: InfoFacts) {
   return {
     address: facts.to,
     messageId: facts.messageId,
-    deliveryStatus: deliveryStatusOf(facts.statusId),
+    deliveryStatus: wordsOf(facts.statusId)[0],
     clientCorrelator: facts.bulkId,
     price: priceOf(facts),
   };

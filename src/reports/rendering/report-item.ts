@@ -2,6 +2,7 @@
 import { TOLD_CARRIED, type ToldCarried } from "../../message/fields.ts";
 import type { ReportFacts } from "../../message/message.ts";
 import { compiled } from "../../runtime/compiled.ts";
+import { perKey } from "../../runtime/lazy.ts";
 import { formatDateTime } from "../../schedule/date-time.ts";
 import { errorById } from "../../sms/errors.ts";
 import { statusById } from "../../sms/statuses.ts";
@@ -30,23 +31,11 @@ export function unitsOf(micros: bigint): number {
 }
 
 /** There are a few dozen of each. */
-function madeOnce<Item>(make: (id: number) => Item): (id: number) => Item {
-  const items = new Map<number, Item>();
-  return (id) => {
-    let item = items.get(id);
-    if (item === undefined) {
-      item = make(id);
-      items.set(id, item);
-    }
-    return item;
-  };
-}
-
-const statusOfItem = madeOnce((statusId) => {
+const statusOfItem = perKey((statusId: number) => {
   const { groupId, groupName, id, name, description } = statusById(statusId);
   return { groupId, groupName, id, name, description };
 });
-const errorOfItem = madeOnce((errorId) => {
+const errorOfItem = perKey((errorId: number) => {
   const { groupId, groupName, id, name, description, permanent } = errorById(errorId);
   return { groupId, groupName, id, name, description, permanent };
 });

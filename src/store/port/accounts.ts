@@ -119,10 +119,8 @@ export interface NewAccount
 
 export type AccountCreation =
   | { kind: "created"; account: Account }
-  | { kind: "key taken" }
-  | { kind: "username taken" }
+  | { kind: "key taken" | "username taken" | "unknown parent" }
   /** The name is in the namespace of a reseller whose client it is not. */
   | { kind: "name reserved"; field: "key" | "username"; resellerKey: string }
   /** A new reseller's namespace has an account in it that is not its client. */
-  | { kind: "namespace taken"; accountKey: string }
-  | { kind: "unknown parent" };
+  | { kind: "namespace taken"; accountKey: string };

@@ -16,8 +16,7 @@ export interface Bulk {
 }
 
 export type BulkChangeOutcome =
-  | { kind: "changed" }
-  | { kind: "unknown" }
+  | { kind: "changed" | "unknown" }
   /** None of its messages waits for its time, or ever did. */
   | { kind: "not scheduled" }
   /** Its status does not allow this. */

@@ -81,6 +81,9 @@ export interface Feed {
   readonly reportsWait?: boolean;
 }
 
+/** Of a commit that has nothing for it. */
+export const NOTHING_FED: Feed = { messages: [], reports: [], overflowed: [], earliestDueAtMs: null };
+
 export interface LaneName {
   readonly accountId: number;
   readonly carrierId: string;

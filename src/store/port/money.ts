@@ -19,12 +19,9 @@ export interface Funding {
 
 export type FundingOutcome =
   | { kind: "posted"; transactionId: number }
-  | { kind: "unknown account" }
-  | { kind: "below zero" }
-  | { kind: "too large" }
-  | { kind: "nothing left" } // so little that it is nothing in the account's currency
   | { kind: "no rate"; currency: string }
-  | { kind: "conflict" };
+  /** "nothing left": so little that it is nothing in the account's currency. */
+  | { kind: "unknown account" | "below zero" | "too large" | "nothing left" | "conflict" };
 
 /** An operator moves the money of any account, in its own currency. */
 export interface FundsMove extends Made {

@@ -159,12 +159,9 @@ export interface Store extends CarrierStore, PinStore, ReportStore {
    * An account's messages that are not pushed, oldest first, and how many more there are, to a bound. Nobody else gets them until `againAtMs`;
    * whoever has them for good confirms them by their ids.
    */
-  fetchIncoming(input: {
-    accountId: number;
-    limit: number;
-    nowMs: number;
-    againAtMs: number;
-  }): Promise<{ messages: IncomingFacts[]; pending: number }>;
+  fetchIncoming(
+    input: Pick<ReportFetch, "accountId" | "limit" | "nowMs" | "againAtMs">,
+  ): Promise<{ messages: IncomingFacts[]; pending: number }>;
   confirmIncoming(input: { keys: readonly string[] }): Promise<void>;
   /** An account's messages from phones, newest first, from before a key on, whether they were fetched or not. They stay as they are. */
   listedIncoming(input: { accountId: number; beforeKey: string | null; limit: number }): Promise<ListedIncoming[]>;

@@ -23,7 +23,7 @@ import { type Call, type CallOutcome, type Engine, type GroupResult, joinFeeds, 
 import { IdMark, startAfter } from "../id-mark.ts";
 import { LaneAccounts, type LaneBounds } from "../lanes.ts";
 import { COMMAND_MODES, type CommandMode } from "../modes.ts";
-import type { Feed, LaneName } from "../port/delivery.ts";
+import { type Feed, type LaneName, NOTHING_FED } from "../port/delivery.ts";
 import { StoreUnavailable } from "../port/errors.ts";
 import type { CommandInput, CommandName, CommandOutput } from "../port/store.ts";
 import { settledRow } from "../settled.ts";
@@ -82,12 +82,8 @@ interface Unresolved {
 
 export class PostgresEngine implements Engine {
   readonly #options: PostgresOptions;
-  readonly #connection: PostgresConnection;
-  readonly #pool: PostgresPool;
-  readonly #nodes: Nodes;
+  readonly #parts: EngineParts;
   readonly #lanes: LaneAccounts;
-  readonly #lease: Lease;
-  readonly #partitions: Partitions;
   readonly #writing: Workspace;
   readonly #concurrent: ConcurrentCommands;
   readonly #owned: OwnedMessages;
@@ -105,13 +101,9 @@ export class PostgresEngine implements Engine {
   #closed = false;
 
   private constructor(options: PostgresOptions, parts: EngineParts) {
-    const { connection, pool, nodes, lease, ids, partitions } = parts;
+    const { pool, nodes, ids, partitions } = parts;
     this.#options = options;
-    this.#connection = connection;
-    this.#pool = pool;
-    this.#nodes = nodes;
-    this.#lease = lease;
-    this.#partitions = partitions;
+    this.#parts = parts;
     const { roles = ROLES, mode, lanes, clock } = options;
     const delivers = mode === "deliver";
     this.#lanes = new LaneAccounts(delivers && roles.includes("dispatch") ? lanes : { lane: 0, total: 0 });
@@ -167,7 +159,7 @@ export class PostgresEngine implements Engine {
   }
 
   get epoch(): number {
-    return this.#nodes.epoch;
+    return this.#parts.nodes.epoch;
   }
 
   /** Begins to renew the lease, to take over from the dead, and to tell delivery what waits in the store. */
@@ -177,12 +169,10 @@ export class PostgresEngine implements Engine {
     const options = this.#options;
     const parts = {
       ...options,
+      ...this.#parts,
       // Leases run on real time, whatever a test makes the messages believe.
       clock: systemClock,
       roles: options.roles ?? ROLES,
-      pool: this.#pool,
-      nodes: this.#nodes,
-      partitions: this.#partitions,
       serves: (carrierId: string) => this.#lanes.serves(carrierId),
       onOverflowed: (lane: LaneName) => this.#lanes.setOverflowed(lane, true),
       onFeed,
@@ -207,7 +197,7 @@ export class PostgresEngine implements Engine {
 
   /** Lanes with messages that no process has in memory. */
   async overflowedLanes(): Promise<LaneName[]> {
-    const found = await this.#pool.use((session) => waitingLanes(session, FIRST_LANE, Number.MAX_SAFE_INTEGER));
+    const found = await this.#parts.pool.use((session) => waitingLanes(session, FIRST_LANE, Number.MAX_SAFE_INTEGER));
     const lanes = found.map(({ accountId, carrierId }) => ({ accountId, carrierId }));
     for (const lane of lanes) this.#lanes.setOverflowed(lane, true);
     return lanes;
@@ -228,8 +218,10 @@ export class PostgresEngine implements Engine {
   /** What is asked several times a second, and the watch has seen just now. */
   #known({ command, input }: Call): unknown {
     if (command === "changeCounter") return this.#loops!.watch.knownChanges;
-    if (command === "cluster") return this.#nodes.knownCluster;
-    return command === "shareBinds" ? this.#nodes.knownShares((input as CommandInput<"shareBinds">).claims) : null;
+    if (command === "cluster") return this.#parts.nodes.knownCluster;
+    return command === "shareBinds"
+      ? this.#parts.nodes.knownShares((input as CommandInput<"shareBinds">).claims)
+      : null;
   }
 
   async run(calls: readonly Call[]): Promise<GroupResult> {
@@ -254,7 +246,7 @@ export class PostgresEngine implements Engine {
     if (this.#fenced) throw new StoreUnavailable(FENCED);
     if (this.#closing) throw new StoreUnavailable(CLOSING);
     await this.#resolve();
-    const session = await this.#connection.session();
+    const session = await this.#parts.connection.session();
     // To connect takes a while, and a node that has left meanwhile would be taken for fenced.
     if (this.#closing) throw new StoreUnavailable(CLOSING);
     const moment = Lease.moment();
@@ -264,7 +256,7 @@ export class PostgresEngine implements Engine {
     let committing = false;
     try {
       const begun = session.query("BEGIN");
-      const fenced = this.#options.mode === "deliver" ? this.#nodes.fence(session, group) : Promise.resolve(true);
+      const fenced = this.#options.mode === "deliver" ? this.#parts.nodes.fence(session, group) : Promise.resolve(true);
       // Together: of several that fail, one that nobody waits for would end the process.
       const [isOurs] = await Promise.all([fenced, begun, workspace.tables.load(readSetOf(workspace.commands, calls))]);
       if (!isOurs) this.#fence();
@@ -286,7 +278,7 @@ export class PostgresEngine implements Engine {
       await Promise.all([flushed, committed]);
       this.#unresolved = null;
       unit.committed();
-      if (this.#options.mode === "deliver") this.#nodes.touched(moment);
+      if (this.#options.mode === "deliver") this.#parts.nodes.touched(moment);
       this.#loops?.watch.committed(unit, names);
       if (unit.changed) this.#loops?.watch.changed();
       return result;
@@ -294,13 +286,13 @@ export class PostgresEngine implements Engine {
       const kind = faultKind(error);
       const lost = kind === "away" || !session.alive;
       if (committing && lost && this.#options.mode === "deliver" && !this.#fenced) {
-        this.#connection.discard();
+        this.#parts.connection.discard();
         return await this.#outcomeOfLostCommit(error);
       }
       this.#unresolved = null;
       unit.rollback();
       // What is still on its way on this connection fails in the transaction, which then ends.
-      await session.query("ROLLBACK").catch(() => this.#connection.discard());
+      await session.query("ROLLBACK").catch(() => this.#parts.connection.discard());
       throw error;
     }
   }
@@ -334,7 +326,7 @@ export class PostgresEngine implements Engine {
       } catch (again) {
         if (again === error || faultKind(again) !== "away" || this.#fenced) throw again;
       }
-      await new Promise<void>((resolve) => clock.after(RESOLVE_EVERY_MS, resolve));
+      await sleep(clock, RESOLVE_EVERY_MS);
     }
     throw error;
   }
@@ -349,14 +341,13 @@ export class PostgresEngine implements Engine {
       const outcome = result.outcomes[index]!;
       return command === "dueReports" && outcome.ok ? (outcome.value as CommandOutput<"dueReports">).batches : [];
     });
-    const fetched = { messages: [], reports, overflowed: [], earliestDueAtMs: null };
-    const feed = joinFeeds(result.feed, reports.length === 0 ? null : fetched);
+    const feed = joinFeeds(result.feed, reports.length === 0 ? null : { ...NOTHING_FED, reports });
     if (feed !== null) this.#onFeed(feed);
   }
 
   async #settleLostCommit(): Promise<boolean> {
     const { group, unit } = this.#unresolved!;
-    const last = await this.#nodes.lastGroup(await this.#connection.session());
+    const last = await this.#parts.nodes.lastGroup(await this.#parts.connection.session());
     if (last === null) this.#fence();
     const committed = last === group;
     if (committed) unit.committed();
@@ -369,8 +360,8 @@ export class PostgresEngine implements Engine {
   #fence(): void {
     if (this.#fenced) return;
     this.#fenced = true;
-    this.#lease.end();
-    this.#options.log.error({ epoch: this.#nodes.epoch }, FENCED);
+    this.#parts.lease.end();
+    this.#options.log.error({ epoch: this.#parts.nodes.epoch }, FENCED);
     this.#onFenced(FENCED);
   }
 
@@ -380,7 +371,7 @@ export class PostgresEngine implements Engine {
     await this.#stopLoops();
     if (this.#options.mode === "deliver" && !this.#fenced && !this.#closed) {
       const { log } = this.#options;
-      await leave({ pool: this.#pool, nodes: this.#nodes, clock: systemClock, log });
+      await leave({ pool: this.#parts.pool, nodes: this.#parts.nodes, clock: systemClock, log });
     }
     await this.abandon();
   }
@@ -389,8 +380,8 @@ export class PostgresEngine implements Engine {
   async abandon(): Promise<void> {
     this.#closed = true;
     await this.#stopLoops();
-    await this.#connection.close();
-    await this.#pool.close();
+    await this.#parts.connection.close();
+    await this.#parts.pool.close();
   }
 }
 

@@ -157,12 +157,7 @@ export function freePage(session: Session, epoch: number): Promise<FreedPage> {
 }
 
 /** The end of this node: it is fenced, and in the time that there is it frees what it had. */
-export async function leave({
-  pool,
-  nodes,
-  clock,
-  log,
-}: Pick<TakeOverParts, "pool" | "nodes" | "clock" | "log">): Promise<void> {
+export async function leave({ pool, nodes, clock, log }: Omit<LoopParts, "leaseMs">): Promise<void> {
   try {
     await pool.use((session) => nodes.leave(session));
   } catch (error) {

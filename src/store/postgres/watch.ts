@@ -9,7 +9,7 @@ import { LookFaults } from "../../drivers/postgres/look-faults.ts";
 import type { Role } from "../../node/roles.ts";
 import type { Timer } from "../../runtime/clock.ts";
 import type { SendCall } from "../group.ts";
-import type { Feed, LaneName } from "../port/delivery.ts";
+import { type Feed, type LaneName, NOTHING_FED } from "../port/delivery.ts";
 import type { PartName } from "../port/receipts.ts";
 import type { Unit } from "../unit.ts";
 import { LookStep } from "./look-step.ts";
@@ -183,13 +183,7 @@ export class Watch {
     const dueAtMs = dispatches ? ((await due.take())?.atMs ?? null) : null;
     const reportsWait = roles.includes("reports") && (await reports.take()) === true;
     // Also with nothing in it the feed is a sign that the lease was renewed.
-    onFeed({
-      messages: [],
-      reports: [],
-      overflowed,
-      earliestDueAtMs: dueAtMs,
-      ...(reportsWait ? { reportsWait } : {}),
-    });
+    onFeed({ ...NOTHING_FED, overflowed, earliestDueAtMs: dueAtMs, ...(reportsWait ? { reportsWait } : {}) });
     await partitions.take();
   }
 

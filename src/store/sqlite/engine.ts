@@ -55,17 +55,16 @@ export interface SqliteOptions extends LogEvents {
 const ANSWERED_UNKEPT: ReadonlySet<CommandMode> = new Set([...READS, "touch"]);
 
 export class SqliteEngine implements Engine {
+  readonly #options: SqliteOptions;
   readonly #db: Db;
   readonly #tables: SqliteTables;
   readonly #delivers: boolean;
   readonly #looks: boolean;
   readonly #unlock: () => void;
   readonly #parts: CommandParts;
-  readonly #rules: Rules;
   readonly #commands: CommandTable;
   readonly #lanes: LaneAccounts;
   readonly #onFault: (error: unknown) => void;
-  readonly #onWrite: () => void;
   readonly #totalChanges;
   #knownChanges = 0;
   readonly #dataVersion;
@@ -81,6 +80,7 @@ export class SqliteEngine implements Engine {
 
   constructor(options: SqliteOptions) {
     const { directory } = options;
+    this.#options = options;
     this.#delivers = options.mode === "deliver";
     this.#looks = options.mode === "look";
     this.#onFault = options.onFault ?? (() => undefined);
@@ -107,7 +107,6 @@ export class SqliteEngine implements Engine {
     }
     this.log = log;
     this.#db = db;
-    this.#onWrite = options.onWrite ?? (() => undefined);
     this.#totalChanges = db.prepare<[], number>("SELECT total_changes()").pluck();
     this.#dataVersion = db.prepare<[], number>("PRAGMA data_version").pluck();
     this.#knownVersion = this.#dataVersion.get()!;
@@ -141,8 +140,7 @@ export class SqliteEngine implements Engine {
       now: () => options.clock.now(),
       secrets: options.secrets ?? NO_KEYS,
     };
-    this.#rules = options.rules;
-    this.#commands = this.#rules.commandTable(this.#parts, ownCommands(db, this.#tables));
+    this.#commands = options.rules.commandTable(this.#parts, ownCommands(db, this.#tables));
   }
 
   /** A tool that cannot write may still read. */
@@ -213,7 +211,7 @@ export class SqliteEngine implements Engine {
       this.#db.exec(writes ? "BEGIN IMMEDIATE" : "BEGIN");
       if (writes) this.#tables.begin();
       const outcomes = await runCommands(this.#commands, calls);
-      const reports = this.#rules.flushReports(this.#parts, unit);
+      const reports = this.#options.rules.flushReports(this.#parts, unit);
       const settled = settledRow(unit.settled);
       if (settled !== null) this.#insertSettled.run(this.#parts.now(), settled.count, settled.names);
       const mark = writes ? this.#idMark.due() : null;
@@ -245,7 +243,7 @@ export class SqliteEngine implements Engine {
     const changes = this.#totalChanges.get()!;
     if (changes === this.#knownChanges) return;
     this.#knownChanges = changes;
-    this.#onWrite();
+    this.#options.onWrite?.();
   }
 
   /** The command line may write beside the service, and tells nobody. */
@@ -258,7 +256,7 @@ export class SqliteEngine implements Engine {
     } catch {
       // What cannot be looked at may have changed. Whoever asks then is told what is wrong.
     }
-    this.#onWrite();
+    this.#options.onWrite?.();
   }
 
   /** Whatever memory has is read anew from the journal. A transaction that cannot be ended makes the log suspect, and is ended when that is mended. */

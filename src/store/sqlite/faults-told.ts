@@ -8,22 +8,17 @@ import { KeptAside } from "./aside.ts";
 
 export function faultsTold(log: Pick<Log, "warn" | "error">, clock: Clock) {
   const limiter = new LogLimiter(clock, 1);
+  const tell = (kind: string, level: "warn" | "error", facts: object, says: string): void =>
+    limiter.write(kind, (more) => log[level]({ ...facts, ...more }, says));
   return {
     onFault(err: unknown): void {
-      if (err instanceof KeptAside)
-        limiter.write("aside", (more) => log.error({ err, ...more }, "what could not be written is kept aside"));
-      else
-        limiter.write("fault", (more) =>
-          log.warn({ err, ...more }, "rows could not be written to their tables; they are still in the journal"),
-        );
+      if (err instanceof KeptAside) tell("aside", "error", { err }, "what could not be written is kept aside");
+      else tell("fault", "warn", { err }, "rows could not be written to their tables; they are still in the journal");
     },
-    onDistrust: (err: unknown): void =>
-      limiter.write("distrust", (more) =>
-        log.error(
-          { err, ...more },
-          "the store's log may not be on the disk; nothing is accepted until it is whole again",
-        ),
-      ),
-    onTrust: (): void => limiter.write("trust", (more) => log.warn(more, "the store's log is whole again")),
+    onDistrust(err: unknown): void {
+      const says = "the store's log may not be on the disk; nothing is accepted until it is whole again";
+      tell("distrust", "error", { err }, says);
+    },
+    onTrust: (): void => tell("trust", "warn", {}, "the store's log is whole again"),
   };
 }

@@ -11,11 +11,13 @@ import type { StorageFacts } from "../port/nodes.ts";
 import { chargePieces, isOver, keepCharge, unfetchedBefore } from "../retention.ts";
 import type { SqliteTables } from "./tables.ts";
 
-/** The rows of a page: those behind `after` and before `end`. */
+/** The rows of a page: those behind `after` and before `end`. What has ended before a time goes, if its report can no longer be fetched. */
 interface PageBounds {
   readonly after: bigint;
   readonly end: bigint;
   readonly limit: number;
+  readonly before: number;
+  readonly unfetched: number;
 }
 
 interface Page {
@@ -23,11 +25,6 @@ interface Page {
   readonly last: string | null;
   readonly looked: number;
   readonly over: number;
-}
-
-interface OverBefore {
-  readonly before: number;
-  readonly unfetched: number;
 }
 
 const OVER = isOver("@before", "@unfetched");
@@ -52,35 +49,32 @@ function storageOf(db: Db): StorageFacts {
 }
 
 export function ownCommands(db: Db, tables: SqliteTables): OwnCommands {
-  const messagePage = db.prepare<[PageBounds & OverBefore], Page>(pageOf("message", OVER));
-  const dropMessages = db.prepare<
-    [OverBefore & { after: bigint; last: bigint }],
-    { accountId: bigint; chargedMicros: bigint }
-  >(
+  const messagePage = db.prepare<[PageBounds], Page>(pageOf("message", OVER));
+  const dropMessages = db.prepare<[PageBounds & { last: bigint }], { accountId: bigint; chargedMicros: bigint }>(
     `DELETE FROM message WHERE key > @after AND key <= @last AND ${OVER}
      RETURNING account_id AS accountId, charged_micros AS chargedMicros`,
   );
-  const dropLater = db.prepare<[bigint, bigint]>(
-    `DELETE FROM later_receipt WHERE message_key > ? AND message_key <= ?
+  const dropLater = db.prepare<[PageBounds & { last: bigint }]>(
+    `DELETE FROM later_receipt WHERE message_key > @after AND message_key <= @last
        AND NOT EXISTS (SELECT 1 FROM message WHERE message.key = message_key)`,
   );
   // Those that somebody has yet to fetch wait.
   const incomingPage = db.prepare<[PageBounds], Page>(pageOf("incoming_message", FETCHED));
-  const dropIncoming = db.prepare<[{ after: bigint; last: bigint }]>(
+  const dropIncoming = db.prepare<[PageBounds & { last: bigint }]>(
     `DELETE FROM incoming_message WHERE key > @after AND key <= @last AND ${FETCHED}`,
   );
   const keep = db.prepare<[bigint, bigint]>(keepCharge("?", "?"));
 
-  function purgeOldMessages(bounds: PageBounds, over: OverBefore): Page {
-    const page = messagePage.get({ ...bounds, ...over })!;
+  function purgeOldMessages(bounds: PageBounds): Page {
+    const page = messagePage.get(bounds)!;
     if (page.over === 0) return page;
+    const upToLast = { ...bounds, last: BigInt(page.last!) };
     // What the journal still has of them would bring them back.
     tables.flush();
-    const gone = dropMessages.safeIntegers().all({ ...over, after: bounds.after, last: BigInt(page.last!) });
-    dropLater.run(bounds.after, BigInt(page.last!));
     const charges = new Map<bigint, bigint>();
-    for (const { accountId, chargedMicros } of gone)
+    for (const { accountId, chargedMicros } of dropMessages.safeIntegers().all(upToLast))
       charges.set(accountId, (charges.get(accountId) ?? 0n) + chargedMicros);
+    dropLater.run(upToLast);
     for (const [accountId, chargedMicros] of charges)
       for (const piece of chargePieces(chargedMicros)) keep.run(accountId, piece);
     return page;
@@ -88,7 +82,7 @@ export function ownCommands(db: Db, tables: SqliteTables): OwnCommands {
 
   function purgeOldIncoming(bounds: PageBounds): Page {
     const page = incomingPage.get(bounds)!;
-    if (page.over > 0) dropIncoming.run({ after: bounds.after, last: BigInt(page.last!) });
+    if (page.over > 0) dropIncoming.run({ ...bounds, last: BigInt(page.last!) });
     return page;
   }
 
@@ -120,9 +114,9 @@ export function ownCommands(db: Db, tables: SqliteTables): OwnCommands {
       if (cursor.message === PURGE_START.message) tables.flush();
       // Nothing ends before it was accepted, so what was accepted later need not be looked at.
       const end = firstIdAt(beforeMs);
-      const over = { before: beforeMs, unfetched: unfetchedBefore(nowMs) };
-      const messages = purgeOldMessages({ after: BigInt(cursor.message), end, limit }, over);
-      const incoming = purgeOldIncoming({ after: BigInt(cursor.incoming), end, limit });
+      const bounds = { end, limit, before: beforeMs, unfetched: unfetchedBefore(nowMs) };
+      const messages = purgeOldMessages({ ...bounds, after: BigInt(cursor.message) });
+      const incoming = purgeOldIncoming({ ...bounds, after: BigInt(cursor.incoming) });
       if (messages.looked < limit && incoming.looked < limit) return { cursor: PURGE_START, more: false };
       const next = { message: messages.last ?? cursor.message, incoming: incoming.last ?? cursor.incoming };
       return { cursor: next, more: true };

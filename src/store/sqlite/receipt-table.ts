@@ -1,5 +1,6 @@
 /** Receipts that no part waits for. They are rare, and written at once. */
 import type { Db } from "../../drivers/sqlite/database.ts";
+import { onceEach } from "../../runtime/lazy.ts";
 import { MAX_LATER_RECEIPTS, type PartName } from "../port/receipts.ts";
 import { LATER, type LaterReceipt, type NewParkedReceipt, PARKED, type ParkedReceipt } from "../schema/receipts.ts";
 import type { ReceiptTable } from "../tables.ts";
@@ -11,7 +12,7 @@ export class SqliteReceipts implements ReceiptTable {
   readonly #later: TableStatements<typeof LATER>;
   /** Whether any of a carrier is parked, as it was read. */
   readonly #carriers = new Map<string, boolean>();
-  readonly #any;
+  readonly anyParked;
   readonly #byName;
   readonly #byPhone;
   readonly #insertLater;
@@ -19,7 +20,8 @@ export class SqliteReceipts implements ReceiptTable {
   constructor(db: Db) {
     this.#statements = new TableStatements(db, PARKED);
     this.#later = new TableStatements(db, LATER);
-    this.#any = this.#statements.select<[string]>("carrier_id = ? LIMIT 1");
+    const any = this.#statements.select<[string]>("carrier_id = ? LIMIT 1");
+    this.anyParked = onceEach(this.#carriers, (carrierId) => any.get(carrierId) !== undefined);
     // Each address by its own index: with an OR and an order, all of the carrier's would be read.
     const by = (column: string) =>
       this.#statements.select<[string, string]>(
@@ -36,12 +38,6 @@ export class SqliteReceipts implements ReceiptTable {
 
   dropRead(): void {
     this.#carriers.clear();
-  }
-
-  anyParked(carrierId: string): boolean {
-    const known = this.#carriers.get(carrierId) ?? this.#any.get(carrierId) !== undefined;
-    this.#carriers.set(carrierId, known);
-    return known;
   }
 
   parked({ carrierId, carrierMessageId }: PartName): ParkedReceipt[] {

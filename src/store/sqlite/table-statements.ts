@@ -4,6 +4,7 @@
  */
 import type { Db } from "../../drivers/sqlite/database.ts";
 import { compiled } from "../../runtime/compiled.ts";
+import { equal } from "../by-name.ts";
 import type { AnyTable, Row, RowChange, Value } from "../schema/table.ts";
 import { InsertTogether, type RowForm } from "./insert-together.ts";
 
@@ -33,10 +34,7 @@ export class TableStatements<Of extends AnyTable> {
     this.#once = once;
     this.table = table;
     this.#together = new InsertTogether(db, table, (sets) => this.#form(sets));
-    this.#where = table
-      .pick(table.key)
-      .map(({ column }) => `${column} = ?`)
-      .join(" AND ");
+    this.#where = equal(table, table.key).join(" AND ");
     this.#byKey = this.select<Value[]>(this.#where);
     this.#delete = db.prepare<Value[]>(`DELETE FROM ${table.name} WHERE ${this.#where}`);
   }
@@ -104,8 +102,8 @@ export class TableStatements<Of extends AnyTable> {
       const unknown = names.find((name) => !Object.hasOwn(this.table.columns, name));
       if (unknown !== undefined)
         throw new RangeError(`the table ${this.table.name} has no column ${JSON.stringify(unknown)}`);
-      const set = this.table.pick(names).map(({ column }) => `${column} = ?`);
-      statement = this.#db.prepare<Value[]>(`UPDATE ${this.table.name} SET ${set.join(", ")} WHERE ${this.#where}`);
+      const set = equal(this.table, names).join(", ");
+      statement = this.#db.prepare<Value[]>(`UPDATE ${this.table.name} SET ${set} WHERE ${this.#where}`);
       this.#updates.set(id, statement);
     }
     statement.run(...(Object.values(change) as Value[]), ...key);

@@ -3,6 +3,7 @@
  * at once.
  */
 import type { Db } from "../../drivers/sqlite/database.ts";
+import { onceEach } from "../../runtime/lazy.ts";
 import { BULK, REPLAY, type ReplayName, type ReplayRow } from "../schema/bulk.ts";
 import type { NumberOnList, OptOutTable, ReplayTable, Tables } from "../tables.ts";
 import { type BehindOptions, BehindTables } from "./behind-tables.ts";
@@ -86,22 +87,17 @@ class SqliteReplays implements ReplayTable {
 class SqliteOptOuts implements OptOutTable {
   /** Whether there is anybody on a list, as it was read. */
   readonly #lists = new Map<number, boolean>();
-  readonly #any;
+  readonly any;
   readonly #has;
 
   constructor(db: Db) {
-    this.#any = db.prepare<[number], unknown>("SELECT 1 FROM opt_out WHERE account_id = ? LIMIT 1");
+    const any = db.prepare<[number], unknown>("SELECT 1 FROM opt_out WHERE account_id = ? LIMIT 1");
+    this.any = onceEach(this.#lists, (list) => any.get(list) !== undefined);
     this.#has = db.prepare<[number, string], unknown>("SELECT 1 FROM opt_out WHERE account_id = ? AND number = ?");
   }
 
   dropRead(): void {
     this.#lists.clear();
-  }
-
-  any(list: number): boolean {
-    const known = this.#lists.get(list) ?? this.#any.get(list) !== undefined;
-    this.#lists.set(list, known);
-    return known;
   }
 
   has({ list, number }: NumberOnList): boolean {

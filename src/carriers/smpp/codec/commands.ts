@@ -24,8 +24,14 @@ const BIND = {
 
 const BIND_RESP = { systemId: cString(16) } as const;
 
-const SOURCE = { sourceAddrTon: uint8, sourceAddrNpi: uint8, sourceAddr: ADDRESS } as const;
-const DESTINATION = { destAddrTon: uint8, destAddrNpi: uint8, destinationAddr: ADDRESS } as const;
+const sourceOf = (sourceAddr: FieldCodec<string>) => ({ sourceAddrTon: uint8, sourceAddrNpi: uint8, sourceAddr });
+const destinationOf = (destinationAddr: FieldCodec<string>) => ({
+  destAddrTon: uint8,
+  destAddrNpi: uint8,
+  destinationAddr,
+});
+const SOURCE = sourceOf(ADDRESS);
+const DESTINATION = destinationOf(ADDRESS);
 
 /** What submit_sm, deliver_sm and submit_multi have in common after their addresses. */
 const MESSAGE = {
@@ -87,25 +93,14 @@ export const COMMANDS = {
   submit_multi_resp: { id: 0x80000021, fields: { messageId: MESSAGE_ID, unsuccessful } },
   alert_notification: {
     id: 0x00000102,
-    fields: {
-      sourceAddrTon: uint8,
-      sourceAddrNpi: uint8,
-      sourceAddr: LONG_ADDRESS,
-      esmeAddrTon: uint8,
-      esmeAddrNpi: uint8,
-      esmeAddr: LONG_ADDRESS,
-    },
+    fields: { ...sourceOf(LONG_ADDRESS), esmeAddrTon: uint8, esmeAddrNpi: uint8, esmeAddr: LONG_ADDRESS },
   },
   data_sm: {
     id: 0x00000103,
     fields: {
       serviceType: SERVICE_TYPE,
-      sourceAddrTon: uint8,
-      sourceAddrNpi: uint8,
-      sourceAddr: LONG_ADDRESS,
-      destAddrTon: uint8,
-      destAddrNpi: uint8,
-      destinationAddr: LONG_ADDRESS,
+      ...sourceOf(LONG_ADDRESS),
+      ...destinationOf(LONG_ADDRESS),
       esmClass: uint8,
       registeredDelivery: uint8,
       dataCoding: uint8,
