@@ -1,10 +1,9 @@
 /** The catalogue as an operator writes it: one TOML file with carriers, routes, rate plans, exchange rates and numbers. */
-import { stringify } from "smol-toml";
 import { parseMicros } from "../money/amounts.ts";
 import { isRight } from "../runtime/check.ts";
 import { didYouMean } from "../runtime/near.ts";
 import { type SchemaFault, schemaFaults, wrongWord } from "../runtime/schema-faults.ts";
-import { readToml, shownPlace, TomlFault, type TomlPath } from "../runtime/toml.ts";
+import { readToml, shownPlace, TomlFault, type TomlPath, toml } from "../runtime/toml.ts";
 import { type Static, type TSchema, Type } from "../runtime/type.ts";
 import type { CatalogueItem } from "../store/port/catalogue.ts";
 import { CARRIER_KINDS, kindNamed, type Rule } from "./carrier-kinds.ts";
@@ -287,5 +286,5 @@ export function writeCatalogueFile(
   fieldsOf: (item: CatalogueItem) => ItemFields,
 ): string {
   const lists = ITEM_KINDS.map((kind) => [kind, items.filter((item) => item.kind === kind).map(fieldsOf)] as const);
-  return stringify(Object.fromEntries(lists.filter(([, list]) => list.length > 0)));
+  return toml().stringify(Object.fromEntries(lists.filter(([, list]) => list.length > 0)));
 }

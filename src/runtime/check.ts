@@ -2,25 +2,21 @@
  * What TypeBox finds wrong with a value. It is loaded with the first value that has to be looked at by it (type.ts says why): to start a
  * service whose settings are right, none has to.
  */
-import { createRequire } from "node:module";
-import { onceEach } from "./lazy.ts";
+import type { Validator } from "typebox/compile";
+import type { TLocalizedValidationError } from "typebox/error";
+import { library, onceEach } from "./lazy.ts";
 import type { TSchema } from "./type.ts";
 
-type Values = typeof import("typebox/value");
-type Compiler = typeof import("typebox/compile");
-type ValueFault = ReturnType<Values["Errors"]>[number];
-
-const require = createRequire(import.meta.url);
+const values = library<typeof import("typebox/value")>("typebox/value");
+const compiler = library<typeof import("typebox/compile")>("typebox/compile");
 
 /** All that is wrong with a small value, in TypeBox's words; nothing where it is as the schema says. */
-export function faultsIn(schema: TSchema, value: unknown): readonly ValueFault[] {
-  return (require("typebox/value") as Values).Errors(schema, value);
+export function faultsIn(schema: TSchema, value: unknown): readonly TLocalizedValidationError[] {
+  return values().Errors(schema, value);
 }
 
 /** Compiled once for each schema: a plan of 100,000 prices takes milliseconds so, and seconds if the schema is walked for each of them. */
-const validatorOf = onceEach(new WeakMap<TSchema, ReturnType<Compiler["Compile"]>>(), (schema) =>
-  (require("typebox/compile") as Compiler).Compile(schema),
-);
+const validatorOf = onceEach(new WeakMap<TSchema, Validator>(), (schema) => compiler().Compile(schema));
 
 /** Whether a value of any size is as its schema says. */
 export function isRight(schema: TSchema, value: unknown): boolean {

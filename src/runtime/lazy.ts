@@ -1,4 +1,5 @@
 /** Things that are made when they are first needed: a start makes none of what most services never use. */
+import { createRequire } from "node:module";
 
 /** Makes it with the first call, and gives the same from then on. What throws is tried again. */
 export function once<Made>(make: () => Made): () => Made {
@@ -8,6 +9,11 @@ export function once<Made>(make: () => Made): () => Made {
     return made.it;
   };
 }
+
+const require = createRequire(import.meta.url);
+
+/** A package that is loaded when its first call comes: `library<typeof import("undici")>("undici")`. */
+export const library = <Module>(name: string): (() => Module) => once(() => require(name) as Module);
 
 /** Makes it for each key when it is first asked for, and gives the same from then on, as long as it is kept. */
 export function onceEach<Key, Made>(

@@ -2,7 +2,7 @@
  * TOML as people write it: read, and with the line and column of whatever is wrong in it. The parser says where a text is not TOML. Where a value
  * stands it does not say, so a fault in a value is looked up by a walk over the text, which is known to be TOML by then.
  */
-import { parse, TomlError } from "smol-toml";
+import { library } from "./lazy.ts";
 
 /** Names, and places in lists: ["carrier", 0, "window"]. */
 export type TomlPath = readonly (string | number)[];
@@ -11,6 +11,9 @@ export interface TomlPlace {
   readonly line: number;
   readonly column: number;
 }
+
+/** Loaded by the first who has a text to read or write: delivery, as a rule, has none. */
+export const toml = library<typeof import("smol-toml")>("smol-toml");
 
 /** The text is not TOML. `says` is the parser's sentence alone, without the piece of text that it draws. */
 export class TomlFault extends Error {
@@ -24,9 +27,9 @@ export class TomlFault extends Error {
 
 export function readToml(text: string): Readonly<Record<string, unknown>> {
   try {
-    return parse(text);
+    return toml().parse(text);
   } catch (error) {
-    if (!(error instanceof TomlError)) throw error;
+    if (!(error instanceof toml().TomlError)) throw error;
     const [line = ""] = error.message.split("\n", 1);
     throw new TomlFault(line.replace(/^Invalid TOML document: /, ""), { line: error.line, column: error.column });
   }
@@ -193,7 +196,7 @@ class Walk {
       if (isQuoted) this.#string();
       else this.#skipUntil(ENDS_BARE_NAME);
       const written = this.#text.slice(start, this.#at);
-      names.push(isQuoted ? Object.keys(parse(`${written} = 0`))[0]! : written);
+      names.push(isQuoted ? Object.keys(toml().parse(`${written} = 0`))[0]! : written);
       this.#skipAll(SPACE);
       if (this.#text[this.#at] !== ".") return names;
       this.#at++;

@@ -1,8 +1,7 @@
 /** The body of a request: a batch of reports in the form its client asked for, JSON or XML. */
-import { createRequire } from "node:module";
 import type { AlertFacts, ReportBatch, ReportFacts } from "../../message/message.ts";
 import type { PushedForm } from "../../message/report-form.ts";
-import { once } from "../../runtime/lazy.ts";
+import { library, once } from "../../runtime/lazy.ts";
 import { formatDateTime } from "../../schedule/date-time.ts";
 import { clickItem } from "./click-item.ts";
 import { incomingResults } from "./incoming-item.ts";
@@ -64,10 +63,8 @@ const NOT_XML = /[^\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/g
 const LINE_ENDS = /[\r\u0085\u2028\u2029]/g;
 
 /** Loaded with the first report in XML: most clients take JSON. */
-const builder = once(() => {
-  const { XMLBuilder } = createRequire(import.meta.url)("fast-xml-parser") as typeof import("fast-xml-parser");
-  return new XMLBuilder({ processEntities: true });
-});
+const xml = library<typeof import("fast-xml-parser")>("fast-xml-parser");
+const builder = once(() => new (xml().XMLBuilder)({ processEntities: true }));
 
 /** The names of the JSON body, inside `reportResponse`. What is left out there is left out here. */
 export function xmlBody(results: readonly object[], counts: object = {}): string {
