@@ -3,6 +3,7 @@
  * the URL is hostile until its address has been looked at. Pure: names are resolved in connector.ts.
  */
 import { isIPv4, isIPv6 } from "node:net";
+import { once } from "../runtime/lazy.ts";
 import { parseHttpUrl } from "../runtime/urls.ts";
 
 export interface AddressPolicy {
@@ -56,12 +57,13 @@ const RANGES: readonly (readonly [range: string, reach: Reach, name: string])[] 
 ];
 
 /** An IPv4 address in the last four bytes of one of these is where the packet goes: it is judged in its place. */
-const CARRIERS_OF_IPV4 = ["::ffff:0:0/96", "64:ff9b::/96"].map(readRange);
+const carriersOfIpv4 = once(() => ["::ffff:0:0/96", "64:ff9b::/96"].map(readRange));
 
 /** All of IPv6 that is given out for the open Internet; what lies outside needs a row of its own above. */
-const GLOBAL_IPV6 = readRange("2000::/3");
+const globalIpv6 = once(() => readRange("2000::/3"));
 
-const rows = RANGES.map(([range, reach, name]) => ({ range: readRange(range), reach, name }));
+/** Read with the first address that is judged: Node compiles what it tells IPv6 by, which takes a start 5 ms in each thread. */
+const rows = once(() => RANGES.map(([range, reach, name]) => ({ range: readRange(range), reach, name })));
 
 /** Begins the words for an address that is not called, so that whoever reads them later knows it from any other failure. */
 const REFUSED = "address not allowed: ";
@@ -86,10 +88,10 @@ export function isAllowable(reason: string): boolean {
 export function refusal(address: string, policy: AddressPolicy): string | null {
   const bytes = readAddress(address);
   if (bytes === null) return refusedAddress("not an address", false);
-  const judged = CARRIERS_OF_IPV4.some((range) => holds(range, bytes)) ? bytes.slice(-4) : bytes;
-  const row = rows.find(({ range }) => holds(range, judged));
+  const judged = carriersOfIpv4().some((range) => holds(range, bytes)) ? bytes.slice(-4) : bytes;
+  const row = rows().find(({ range }) => holds(range, judged));
   if (row === undefined)
-    return judged.length === 4 || holds(GLOBAL_IPV6, judged) ? null : refusedAddress("not a global address", false);
+    return judged.length === 4 || holds(globalIpv6(), judged) ? null : refusedAddress("not a global address", false);
   if (row.reach === "loopback" && policy.allowLoopback) return null;
   if (row.reach === "private" && policy.allowPrivate) return null;
   return refusedAddress(row.name, row.reach !== "never");
