@@ -76,6 +76,8 @@ export interface Carrier {
   readonly id: string;
   readonly partRule: PartRule;
   readonly unknownPolicy: UnknownPolicy;
+  /** It knows a message by our key: one that is handed over again is no second message. */
+  readonly isRepeatable?: boolean;
   /** Whether it can be reached. One that is down gets nothing, and its routes go elsewhere. */
   isUp(): boolean;
   /** How many parts it would take now without making anyone wait. */

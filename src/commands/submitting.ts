@@ -18,6 +18,7 @@ import type { Matches } from "./receipts/matches.ts";
 import { distinct } from "./receipts/names.ts";
 
 const VALIDITY_EXPIRED = errorByName("EC_VALIDITY_EXPIRED").id;
+const NOT_ACKNOWLEDGED = errorByName("EC_MESSAGE_SUBMITTED_NOT_ACKED").id;
 
 const keysOf = (items: readonly { key: MessageKey }[]): MessageKey[] => items.map(({ key }) => key);
 const readsMessages = ({ messages }: { messages: readonly { key: MessageKey }[] }) => ({
@@ -80,7 +81,9 @@ export function taking({ tables }: CommandParts, bulks: Bulks, { report, conclud
   function expire(row: MessageRow, atMs: number, matches: Matches): void {
     const begun = takenOf(row);
     if (begun === null) {
-      conclude(row, step("queued", "validity over")!, 0, atMs, null);
+      // One that was never answered may be with a carrier, which charges for it.
+      if (row.unknown_count > 0) conclude(row, step("submitting", "gave up")!, NOT_ACKNOWLEDGED, atMs, null);
+      else conclude(row, step("queued", "validity over")!, 0, atMs, null);
       return;
     }
     const parts = begun.ids.flatMap((id) => (id === null ? [] : [{ carrierMessageId: id, counts: true }]));
@@ -92,7 +95,7 @@ export function taking({ tables }: CommandParts, bulks: Bulks, { report, conclud
 }
 
 export function submittingCommands(
-  { tables, lanes, unit, epoch }: CommandParts,
+  { tables, lanes, unit, epoch, now }: CommandParts,
   bulks: Bulks,
   { conclude }: Endings,
   { taken }: TakenParts,
@@ -157,16 +160,36 @@ export function submittingCommands(
       }
     }),
 
-    again: grouped(readsMessages, ({ messages }) => {
-      for (const { key, unknown, taken } of messages) {
-        const row = ownMessage(key);
-        if (row === null) continue;
-        tables.messages.change(row, {
-          ...(unknown ? { unknown_count: row.unknown_count + 1 } : {}),
-          ...(taken === null ? {} : { taken: JSON.stringify(mergeTaken(takenOf(row), taken)) }),
-        });
-      }
-    }),
+    again: grouped(
+      ({ messages }) => {
+        const newParts = messages.flatMap(({ key, provenBy }) => (provenBy == null ? [] : { ...provenBy, key }));
+        return { ownMessages: keysOf(messages), newParts, parked: newParts };
+      },
+      ({ messages }) => {
+        const gone: number[] = [];
+        const matches = beginMatches();
+        for (const [place, { key, unknown, taken: has, provenBy }] of messages.entries()) {
+          const row = ownMessage(key);
+          if (row === null) {
+            gone.push(place);
+            continue;
+          }
+          if (provenBy != null && tables.receipts.parked(provenBy).length > 0) {
+            const { carrierId, carrierMessageId } = provenBy;
+            const parts = [{ carrierMessageId, counts: true }];
+            leaveLane(row);
+            taken(row, { key, carrierId, parts, refusedErrorId: null, atMs: now() }, matches);
+            gone.push(place);
+            continue;
+          }
+          tables.messages.change(row, {
+            ...(unknown ? { unknown_count: row.unknown_count + 1 } : {}),
+            ...(has === null ? {} : { taken: JSON.stringify(mergeTaken(takenOf(row), has)) }),
+          });
+        }
+        return { gone };
+      },
+    ),
 
     finish: grouped(
       ({ endings }) => ({ ownMessages: keysOf(endings), refunds: true }),

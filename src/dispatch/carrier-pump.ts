@@ -15,7 +15,7 @@ import type { Waiting } from "./lane.ts";
 import type { MessageLines } from "./message-lines.ts";
 import type { MessageTrace } from "./message-trace.ts";
 import { PutOffs } from "./put-off.ts";
-import { Submitting, type Verdict } from "./submitting.ts";
+import { NOT_ACKNOWLEDGED, Submitting, type Verdict } from "./submitting.ts";
 
 export interface CarrierPumpParts extends Omit<CarrierRouterParts, "pump">, Pick<FlowParts, "lease"> {
   readonly counts: { expired: number; rerouted: number };
@@ -134,8 +134,12 @@ export class CarrierPump implements HandingOver {
       return;
     }
     const { key } = message;
+    // One that was never answered may be with the carrier, which charges for it.
+    const ending = queue.isInDoubt(message)
+      ? ({ event: "gave up", errorId: NOT_ACKNOWLEDGED } as const)
+      : ({ event: "validity over", errorId: 0 } as const);
     queue.begun.delete(key);
-    this.#parts.outcomes.ended({ key, event: "validity over", errorId: 0, atMs });
+    this.#parts.outcomes.ended({ key, ...ending, atMs });
   }
 
   #submit(queue: CarrierQueue, waiting: Waiting, submitting: Submitting, parts: number): void {
@@ -201,7 +205,7 @@ export class CarrierPump implements HandingOver {
           break;
         }
         queue.begun.set(key, submitting);
-        if (verdict.cause === "not now" && !this.#flow.isStopping) {
+        if (this.#waitsAlone(queue, verdict) && !this.#flow.isStopping) {
           if (!this.router.moveOn(queue, waiting.message))
             this.#putOff(queue, submitting, waiting.message, verdict.afterMs);
           break;
@@ -212,6 +216,11 @@ export class CarrierPump implements HandingOver {
     this.#pumpOnce(queue);
   }
 
+  /** The carrier is not to blame, or cannot be told apart from one that is not: others go on. One that is down has them wait for it. */
+  #waitsAlone({ carrier }: CarrierQueue, { cause }: Extract<Verdict, { kind: "again" }>): boolean {
+    return cause === "not now" || (cause === "unknown" && carrier.isUp());
+  }
+
   /** Its own; but while the carrier takes hardly any, others are tried: it may be this one that it does not take. */
   #placeOf(queue: CarrierQueue, waiting: Waiting, submitting: Submitting): Waiting {
     const isItsOwn = queue.health.state === "well" || submitting.isBegun;
@@ -219,14 +228,15 @@ export class CarrierPump implements HandingOver {
   }
 
   /**
-   * The others go on meanwhile. What was not answered waits here, where a stop counts it as in doubt; and so does what the carrier has a part of
-   * that is not recorded yet: should the store refuse to record it, it is known here only.
+   * The others go on meanwhile. What was not answered waits here, where a stop counts it as in doubt, unless it may be repeated; and so does what the
+   * carrier has a part of that is not recorded yet: should the store refuse to record it, it is known here only.
    */
   #putOff(queue: CarrierQueue, submitting: Submitting, message: QueuedMessage, waitMs: number): void {
     const { clock } = this.#parts;
     const { key, expiresAtMs } = message;
     const nowMs = clock.now();
-    const mayLeave = !submitting.isUnknown && submitting.unrecorded === null;
+    const isInDoubt = submitting.isUnknown && queue.carrier.isRepeatable !== true;
+    const mayLeave = !isInDoubt && submitting.unrecorded === null;
     if (mayLeave && !this.#putOffs.isForTimer(waitMs, queue.putOff)) {
       queue.begun.delete(key);
       const dueAtMs = this.#putOffs.dueAtMs(nowMs, waitMs, expiresAtMs);
@@ -237,6 +247,10 @@ export class CarrierPump implements HandingOver {
     const timer = clock.after(Math.min(waitMs, Math.max(0, expiresAtMs - nowMs)), () => {
       queue.putOff--;
       this.#aside.delete(timer);
+      if (submitting.isGone) {
+        queue.begun.delete(key);
+        return;
+      }
       // It had its turn: behind all that wait, so that phones that stay full do not go before those that never had theirs.
       this.router.putBack(queue, queue.ring.atTheEnd(message));
       this.pump(queue);
@@ -273,8 +287,11 @@ export class CarrierPump implements HandingOver {
       recorded();
       return;
     }
-    this.#parts.outcomes.again({ key, unknown, taken }, (fate) => {
+    const { provenBy } = submitting;
+    const name = provenBy === null ? null : { carrierId: queue.carrier.id, carrierMessageId: provenBy };
+    this.#parts.outcomes.again({ key, unknown, taken, provenBy: name }, (fate) => {
       if (fate === "recorded" && taken !== null) submitting.recorded(taken);
+      if (fate === "a stranger") submitting.isGone = true;
       recorded();
     });
   }

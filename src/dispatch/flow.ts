@@ -9,6 +9,8 @@
  *      to one that has said "later"                          its pause is over
  *      while its window is full of parts that are not        they are
  *      recorded, with the answers that they have had
+ *      while a window of messages that it did not answer     they go again
+ *      waits here
  *
  *      a message does not go                                 but
  *      after its validity                                    ends
@@ -22,6 +24,7 @@ import type { Clock } from "../runtime/clock.ts";
 import { isOpen, nextOpening } from "../schedule/window.ts";
 import type { CarrierQueue } from "./carrier-queue.ts";
 import type { MessageOutcomes } from "./message-outcomes.ts";
+import { MAX_TIMERS } from "./put-off.ts";
 
 export interface FlowParts {
   readonly clock: Clock;
@@ -57,6 +60,7 @@ export class Flow {
   room(queue: CarrierQueue): number {
     const { recorder } = this.#parts.outcomes;
     if (this.#isStopping || !recorder.keepsUp || queue.pause !== null || !queue.carrier.isUp()) return 0;
+    if (queue.putOff >= queue.carrier.window + MAX_TIMERS) return 0;
     if (queue.free <= 0) recorder.hurry();
     return Math.min(queue.carrier.room(), queue.free);
   }

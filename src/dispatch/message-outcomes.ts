@@ -11,7 +11,7 @@ import { type Clock, sleep } from "../runtime/clock.ts";
 import { perKey } from "../runtime/lazy.ts";
 import { type Log, LogLimiter } from "../runtime/log.ts";
 import { type BatchFacts, OutcomeRecorder } from "../store/outcome-recorder.ts";
-import type { Ending, HandedAgain, Postponed, SubmittedMessage } from "../store/port/delivery.ts";
+import type { Ending, HandedAgain, HandedAgainAnswer, Postponed, SubmittedMessage } from "../store/port/delivery.ts";
 import { isStoreAway } from "../store/port/errors.ts";
 import type { ReceivedReceipts } from "../store/port/receipts.ts";
 import type { CommandName, Store } from "../store/port/store.ts";
@@ -36,7 +36,7 @@ export interface MessageOutcomesParts {
   readonly trace?: MessageTrace;
 }
 
-/** How it ended with what was told. A stranger is what seemed to be a receipt and matches nothing: the store does not have it. */
+/** How it ended with what was told. A stranger is what seemed to be a receipt and matches nothing, or a message that does not wait any more: the store does not have it. */
 type Fate = "recorded" | "kept aside" | "a stranger";
 
 type Safe = (fate: Fate) => void;
@@ -148,7 +148,12 @@ export class MessageOutcomes {
       isEnd: true,
     });
     this.#postponed = ofMessages<Postponed>("postpone", (messages) => store.postpone({ messages }));
-    this.#again = ofMessages<HandedAgain>("again", (messages) => store.again({ messages }));
+    this.#again = this.#kind<HandedAgain, Told<HandedAgain>, HandedAgainAnswer>({
+      command: "again",
+      write: (messages) => store.again({ messages }),
+      strangers: ({ gone }) => gone,
+      subject: keyOf,
+    });
     this.#released = this.#kind<MessageKey>({
       command: "release",
       write: (keys) => store.release({ keys }),

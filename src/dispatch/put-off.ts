@@ -13,7 +13,7 @@ const MAX_WAIT_MS = 60_000;
 /** Longer waits are for the store. */
 const MAX_TIMER_MS = 2_000;
 /** Timers of one carrier: so many, and no more than this share of a lane, or a lane could be full of messages that wait. */
-const MAX_TIMERS = 100;
+export const MAX_TIMERS = 100;
 const MAX_SHARE_OF_LANE = 0.1;
 /** Times in the store are multiples of this: what comes due together is claimed together. */
 const DUE_STEP_MS = 1_000;

@@ -3,18 +3,21 @@ import { createHash } from "node:crypto";
 import type { Carrier, PartToSubmit, Submission } from "../carriers/port.ts";
 import type { PartsTaken, QueuedMessage } from "../message/message.ts";
 import { unknownId } from "../message/receipt.ts";
+import { type Backoff, backoffMs } from "../runtime/backoff.ts";
 import { errorByName } from "../sms/errors.ts";
 import type { SubmittedPart } from "../store/port/delivery.ts";
 import type { References } from "../store/references.ts";
 import type { CarrierHealth } from "./carrier-health.ts";
 import type { PutOffs } from "./put-off.ts";
 
-/** How often a message whose outcome is unknown is sent again before we give it up. */
+/** How often a message whose outcome is unknown is sent again before we give it up, to a carrier that may take it for another one. */
 const MAX_UNKNOWN_COUNT = 3;
+/** How long it waits: who did not answer just now does not in the next millisecond either. */
+const UNKNOWN_WAIT: Backoff = { firstMs: 1_000, maxMs: 60_000, jitter: 0 };
 /** As many as nobody finds twice by chance. */
 const CUT_CHARACTERS = 16;
 const SYSTEM_FAILURE = errorByName("EC_SYSTEM_FAILURE").id;
-const NOT_ACKNOWLEDGED = errorByName("EC_MESSAGE_SUBMITTED_NOT_ACKED").id;
+export const NOT_ACKNOWLEDGED = errorByName("EC_MESSAGE_SUBMITTED_NOT_ACKED").id;
 
 /** `"room"`: all went well, and there was no room for the rest of it. `isUnknown`: a part was not answered, whatever the cause. */
 export type Verdict =
@@ -48,6 +51,8 @@ export class Submitting {
   /** A part was not answered when it was last handed over. */
   #isUnknown = false;
   readonly #putOffs: PutOffs;
+  /** It does not wait any more: a receipt has proved that the carrier has it. */
+  isGone = false;
   /** How many parts the carrier had when that was last told, and when it was last recorded. */
   #toldCount: number;
   #recordedCount: number;
@@ -83,6 +88,11 @@ export class Submitting {
 
   get isUnknown(): boolean {
     return this.#isUnknown;
+  }
+
+  /** The id under which a receipt would prove that the carrier has a message that it never answered; null where there is none. */
+  get provenBy(): string | null {
+    return this.#isUnknown && this.#ids.length === 1 && this.#carrier.isRepeatable === true ? this.message.key : null;
   }
 
   /** The message with what happened to it here, for whoever hands it over next. */
@@ -188,14 +198,15 @@ export class Submitting {
     const refused = answers.find((answer) => answer.kind === "refused");
     if (refused !== undefined) this.#spoiledBy = refused.errorId;
     const said = saidIn(refused === undefined ? answers : [refused]);
-    if (kinds.has("unknown") && ++this.#unknownCount > MAX_UNKNOWN_COUNT) this.#spoiledBy ??= NOT_ACKNOWLEDGED;
+    if (this.#isUnknown && ++this.#unknownCount > MAX_UNKNOWN_COUNT && this.#carrier.isRepeatable !== true)
+      this.#spoiledBy ??= NOT_ACKNOWLEDGED;
     if (kinds.has("not now") && !this.#putOffs.add(this.message.key)) this.#spoiledBy ??= SYSTEM_FAILURE;
     if (this.#spoiledBy === null) {
       const cause = (["not now", "later", "unknown"] as const).find((kind) => kinds.has(kind)) ?? "room";
       const waits = answers.flatMap((answer) =>
         answer.kind === cause && "retryAfterMs" in answer ? [answer.retryAfterMs] : [],
       );
-      const waitMs = Math.max(0, ...waits);
+      const waitMs = cause === "unknown" ? backoffMs(UNKNOWN_WAIT, this.#unknownCount) : Math.max(0, ...waits);
       const afterMs = cause === "not now" ? this.#putOffs.waitMs(this.message.key, waitMs) : waitMs;
       return { kind: "again", afterMs, cause, isUnknown: this.#isUnknown, ...said };
     }

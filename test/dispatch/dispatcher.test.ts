@@ -7,6 +7,8 @@ import { CARRIER, HOUR, NOW } from "../store/harness.ts";
 import { ScriptedCarrier } from "./scripted-carrier.ts";
 import { anotherAccount, numbered, settle, startDispatch, URL_A } from "./setup.ts";
 
+const DELIVERED = 5;
+
 test("a backlog far beyond memory goes out whole and in order, with a bounded part of it in memory", async (t) => {
   const { bench, carrier, dispatcher } = await startDispatch(t, { lane: 20, total: 1_000 });
   let largest = 0;
@@ -58,14 +60,69 @@ test("a busy carrier is left alone for as long as it asks, and then gets everyth
   );
 });
 
-test("an unknown outcome is tried again a bounded number of times and then given up, without a refund", async (t) => {
+test("an unknown outcome is tried again a bounded number of times, each after a longer wait, and then given up, without a refund", async (t) => {
   const { bench, carrier, reported } = await startDispatch(t);
   carrier.answer = () => ({ kind: "unknown" });
   await bench.accept([bench.message()], { notifyUrl: URL_A });
-  await settle(bench);
+  for (const [waitMs, submitted] of [
+    [990, 1],
+    [2_000, 2],
+    [4_000, 3],
+  ] as const) {
+    await bench.clock.advance(waitMs);
+    assert.equal(carrier.submitted.length, submitted);
+    assert.deepEqual(reported, []);
+  }
+  await bench.clock.advance(100);
   assert.equal(carrier.submitted.length, 4);
   assert.deepEqual(reported, [22]);
   assert.equal(await bench.balance(), 1_000_000_000n - 10_000n);
+});
+
+test("where a repeat is no second message, what is not answered goes until it is", async (t) => {
+  const { bench, carrier, reported, dispatcher } = await startDispatch(t);
+  carrier.isRepeatable = true;
+  carrier.answer = () => ({ kind: "unknown" });
+  await bench.accept(numbered(bench, 300), { notifyUrl: URL_A });
+  for (let second = 0; second < 300; second++) await bench.clock.advance(1_000);
+  assert.deepEqual(reported, []);
+  assert.ok(dispatcher.inMemory <= 130, `${dispatcher.inMemory} in memory`);
+  carrier.answer = (_, count) => ({ kind: "accepted", carrierMessageId: `c${count}` });
+  carrier.submitted.length = 0;
+  for (let second = 0; second < 120; second++) await bench.clock.advance(1_000);
+  assert.equal(new Set(carrier.submitted.map(({ message }) => message.to)).size, 300);
+  assert.equal(carrier.submitted.length, 300, "each once, as soon as it is answered");
+});
+
+test("a receipt that has come for our key proves that the carrier has what it never answered", async (t) => {
+  const { bench, carrier, reported } = await startDispatch(t);
+  carrier.isRepeatable = true;
+  carrier.answer = () => ({ kind: "unknown" });
+  await bench.accept([bench.message()], { notifyUrl: URL_A });
+  await settle(bench);
+  const { key } = carrier.submitted[0]!.message;
+  await Promise.all([carrier.receipt(bench.receipt(key!)), bench.clock.advance(500)]);
+  for (let second = 0; second < 10; second++) await bench.clock.advance(1_000);
+  assert.deepEqual(reported, [DELIVERED]);
+  assert.equal(carrier.submitted.length, 2, "and it goes no more");
+  assert.equal(await bench.balance(), 1_000_000_000n - 10_000n);
+});
+
+test("what was never answered stays charged when its validity is over", async (t) => {
+  const first = await startDispatch(t);
+  first.carrier.isRepeatable = true;
+  first.carrier.answer = () => ({ kind: "unknown" });
+  const { bench } = first;
+  const expiresAtMs = bench.clock.now() + 20_000;
+  await bench.accept([bench.message()], { notifyUrl: URL_A, expiresAtMs });
+  await bench.accept([bench.message()], { notifyUrl: URL_A, expiresAtMs: expiresAtMs + 40_000 });
+  for (let second = 0; second < 25; second++) await bench.clock.advance(1_000);
+  assert.deepEqual(first.reported, [22]);
+  const second = await first.restart("not served");
+  for (let passed = 0; passed < 60; passed++) await bench.clock.advance(1_000);
+  assert.deepEqual(second.reported, [22], "and one that nobody has in memory");
+  assert.equal(await bench.balance(), 1_000_000_000n - 20_000n);
+  assert.deepEqual(await second.bench.store.verifyLedger(), []);
 });
 
 test("a refused message is final at once and refunded", async (t) => {

@@ -18,6 +18,7 @@ export class ScriptedCarrier implements Carrier {
   readonly id: string;
   partRule: PartRule = "every";
   unknownPolicy: UnknownPolicy = "resend";
+  isRepeatable = false;
   #up = true;
   readonly submitted: PartToSubmit[] = [];
   /** How many parts it takes at once. */

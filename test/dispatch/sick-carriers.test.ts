@@ -115,5 +115,5 @@ test("what was never answered stays with its carrier, and so does a message of w
     [],
     "none of them goes by the other",
   );
-  assert.ok(moved.size >= 30, `${moved.size} by the other`);
+  assert.ok(moved.size >= 29, `${moved.size} by the other, which gets all but a probe`);
 });

@@ -365,6 +365,34 @@ export function storeContract(engine: string, make: MakeDatabase): void {
       assert.equal(bench.takeMessages()[0]?.unknownCount, 1);
     });
 
+    test("a receipt that waits under the name of a message proves that its carrier has what it never answered", async (t) => {
+      const bench = await Bench.start(t, make);
+      await bench.accept([bench.message(), bench.message({ to: "41790000002" })]);
+      const charged = await bench.balance();
+      const [first, second] = bench.takeMessages().map(({ key }) => key);
+      const again = (keys: readonly (string | undefined)[]) =>
+        bench.store.again({
+          messages: keys.map((key) => ({
+            key: key!,
+            unknown: true,
+            taken: null,
+            provenBy: { carrierId: CARRIER, carrierMessageId: key! },
+          })),
+        });
+      assert.deepEqual(await again([first, second]), { gone: [] });
+      assert.equal(await bench.receive(bench.receipt(second!)), 1);
+      assert.deepEqual(await again([first, second]), { gone: [1] });
+      assert.deepEqual(await again([second]), { gone: [0] }, "and it is gone for whoever asks once more");
+      await bench.restart();
+      await bench.store.claimLane({ accountId: bench.accountId, carrierId: CARRIER, limit: 10 });
+      assert.deepEqual(
+        bench.takeMessages().map(({ key, unknownCount }) => [key, unknownCount]),
+        [[first, 2]],
+      );
+      assert.equal(await bench.balance(), charged);
+      assert.deepEqual(await bench.store.verifyLedger(), []);
+    });
+
     const TAKEN = { reference: 4711, cut: "cut", ids: ["a", null, "c"] };
 
     test("what a carrier has of a long message is known after a restart, and the rest makes it whole", async (t) => {

@@ -56,6 +56,7 @@ const CONNECT_MS = 10_000;
 /** Octets of an answer: a page of a thousand receipts has some hundred thousand. */
 const MAX_ANSWER = 4_194_304;
 const RETRY_MS = 1_000;
+const UNANSWERED = "the carrier did not answer: what becomes of its messages is not known";
 /** After a message has expired, its last word may take so long. */
 const RECEIPT_WAIT_MS = 3_600_000;
 
@@ -63,6 +64,7 @@ export class HttpCarrier implements Carrier {
   readonly id: string;
   readonly partRule = "every";
   readonly unknownPolicy;
+  readonly isRepeatable: boolean;
   readonly window: number;
   readonly resume?: (parts: readonly OutstandingPart[]) => void;
   readonly #parts: HttpCarrierParts;
@@ -96,7 +98,8 @@ export class HttpCarrier implements Carrier {
     this.#url = url;
     this.#description = description;
     this.#parts = parts;
-    this.unknownPolicy = profile.unknownOutcome ?? (description.repeatable === true ? "resend" : "hold");
+    this.isRepeatable = description.repeatable === true;
+    this.unknownPolicy = profile.unknownOutcome ?? (this.isRepeatable ? "resend" : "hold");
     this.#requests = profile.window ?? WINDOW;
     this.#most = description.send?.many?.most ?? 1;
     this.window = this.#requests * this.#most;
@@ -272,8 +275,10 @@ export class HttpCarrier implements Carrier {
   }
 
   #cameBack(called: Called): void {
-    if (called.kind === "unknown") this.#note(called.reason);
-    else if (this.#downMs > 0) {
+    if (called.kind === "unknown") {
+      this.#note(called.reason);
+      this.#warn(UNANSWERED, called.reason);
+    } else if (this.#downMs > 0) {
       this.#downMs = 0;
       this.#sinceMs = this.#parts.clock.now();
     }

@@ -1,6 +1,7 @@
 /** Delivering: what is told of messages on their way to a carrier, and what a commit has for delivery. */
 import type { Event } from "../../message/life.ts";
 import type { MessageKey, PartsTaken, QueuedMessage, ReportBatch } from "../../message/message.ts";
+import type { PartName } from "./receipts.ts";
 
 export interface SubmittedMessage {
   readonly key: MessageKey;
@@ -25,6 +26,13 @@ export interface HandedAgain {
   readonly unknown: boolean;
   /** What the carrier has of it by now. */
   readonly taken: PartsTaken | null;
+  /** The name under which a receipt that has come already proves that its carrier has it all; left out where none would. */
+  readonly provenBy?: PartName | null;
+}
+
+export interface HandedAgainAnswer {
+  /** The places of those that do not wait here any more: a receipt has proved that their carrier has them, or they have gone on before. */
+  readonly gone: readonly number[];
 }
 
 /** A message that waits in the store until it is due, and why. */

@@ -44,6 +44,7 @@ import type { ApiKey, FactorProof, Login, LoginEvent, NewApiKey, NewSession, Sec
 import type {
   Ending,
   HandedAgain,
+  HandedAgainAnswer,
   LaneName,
   Postponed,
   PurgeCursor,
@@ -97,7 +98,7 @@ export interface Store extends CarrierStore, PinStore, ReportStore {
   /** Messages go back to wait until they are due: for the next opening of their window, or because their carrier put them off. */
   postpone(input: { messages: readonly Postponed[] }): Promise<void>;
   /** Messages that were handed to their carrier and have to be handed over again, or the rest of them. */
-  again(input: { messages: readonly HandedAgain[] }): Promise<void>;
+  again(input: { messages: readonly HandedAgain[] }): Promise<HandedAgainAnswer>;
   finish(input: { endings: readonly Ending[] }): Promise<void>;
   /** Takes receipts in; those that match no message are kept, unless they only look like receipts. */
   received(input: { carrierId: string; receipts: readonly Receipt[] }): Promise<ReceivedReceipts>;
