@@ -2,11 +2,20 @@
 import type { CarrierFacts, LinkFacts } from "./facts.ts";
 
 /**
- * bound: at least one connection is. throttled: it is, and the carrier says that it is sent too much. slow, sick: it is, and hardly takes any
- * messages (facts.ts). connecting: a connection is being tried.
- * waiting: none is there, and none is tried before `nextTryMs`. refused: the same, because the carrier refused the bind.
+ * bound: at least one connection is. ready: the same of a carrier over HTTP, which nobody binds to. throttled: it is, and the carrier says that it is
+ * sent too much. slow, sick: it is, and hardly takes any messages (facts.ts). connecting: a connection is being tried.
+ * waiting: none is there, and none is tried before `nextTryMs`. refused: the same, because the carrier refused the bind or the login.
  */
-export const CARRIER_STATES = ["bound", "throttled", "slow", "sick", "connecting", "waiting", "refused"] as const;
+export const CARRIER_STATES = [
+  "bound",
+  "ready",
+  "throttled",
+  "slow",
+  "sick",
+  "connecting",
+  "waiting",
+  "refused",
+] as const;
 
 export interface CarrierState {
   readonly carrierId: string;
@@ -22,6 +31,8 @@ export interface CarrierState {
   readonly connections: number;
 }
 
+/** The kind of the one link of a carrier over HTTP. */
+const HTTP = "http";
 /** After an answer that it is sent too much a carrier counts as throttled for so long. */
 const THROTTLED_MS = 10_000;
 
@@ -37,7 +48,7 @@ export function carrierState({ id, isUp, sinceMs, connections, health }: StateFa
   const missing = links.filter(({ isBound }) => !isBound);
   const bound = links.length - missing.length;
   const common = { carrierId: id, sinceMs, nextTryMs: null, bound, connections: links.length };
-  if (!isUp) return { ...common, ...downState(missing) };
+  if (!isUp || isLoginRefused(links)) return { ...common, ...downState(missing) };
   if (health !== undefined && health.state !== "well") {
     const { state, why: reason } = health;
     return { ...common, sinceMs: health.sinceMs, state, reason };
@@ -47,15 +58,23 @@ export function carrierState({ id, isUp, sinceMs, connections, health }: StateFa
     const found = paceFound === null ? "" : `; it takes ${Math.round(paceFound)} parts a second`;
     return { ...common, state: "throttled", reason: `the carrier says that it is sent too much${found}` };
   }
-  return { ...common, state: "bound", reason: newestProblem(missing) };
+  const state = links[0]?.kind === HTTP ? "ready" : "bound";
+  return { ...common, state, reason: newestProblem(missing) };
+}
+
+/** A carrier over HTTP does not take who we are: it is up only to be tried with one message. */
+export function isLoginRefused(links: readonly LinkFacts[]): boolean {
+  return links.some(({ kind, isRefused }) => kind === HTTP && isRefused);
 }
 
 function downState(missing: readonly LinkFacts[]): Pick<CarrierState, "state" | "reason" | "nextTryMs"> {
   const reason = newestProblem(missing);
   const waits = missing.flatMap(({ nextTryMs }) => nextTryMs ?? []);
-  if (missing.length === 0 || waits.length < missing.length) return { state: "connecting", reason, nextTryMs: null };
+  const nextTryMs = waits.length < missing.length ? null : Math.min(...waits);
+  if (isLoginRefused(missing)) return { state: "refused", reason, nextTryMs };
+  if (missing.length === 0 || nextTryMs === null) return { state: "connecting", reason, nextTryMs: null };
   const isRefused = missing.some(({ isRefused }) => isRefused);
-  return { state: isRefused ? "refused" : "waiting", reason, nextTryMs: Math.min(...waits) };
+  return { state: isRefused ? "refused" : "waiting", reason, nextTryMs };
 }
 
 /** The last thing that went wrong with a connection that is not there. */

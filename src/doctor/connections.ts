@@ -38,6 +38,11 @@ async function lookAtUrl(profile: HttpProfile, found: Findings): Promise<void> {
   else found.ok(about, 'can be reached; whether it takes messages, "heliograph carrier try" tells');
 }
 
+/** What to do about a carrier over HTTP that does not take who we are. */
+export function loginRemedy(id: string): string {
+  return `messages wait, or take another carrier of their route: "heliograph carrier set ${id} username=… --password-stdin" (or "--api-key-stdin") corrects what the provider gave you, and it is tried at once`;
+}
+
 type Tls = TlsSettings | Promise<TlsSettings>;
 
 /** Why a URL's host cannot be connected to; null if it can. */

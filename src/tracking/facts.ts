@@ -197,7 +197,7 @@ function waitsFor({ life, carriers, nowMs }: FactParts) {
   const mayGo = state === "queued" || (state === "scheduled" && dueAtMs <= nowMs);
   if (!mayGo || carrier === null || carrier === "") return null;
   const states = carriers.filter(({ carrierId }) => carrierId === carrier);
-  if (states.some((one) => one.state === "bound")) return null;
+  if (states.some(({ state }) => state === "bound" || state === "ready")) return null;
   // With several nodes, the one that is nearest to having it.
   const [best] = states.toSorted((one, other) => rank(one) - rank(other));
   if (best === undefined) return { carrier, state: "not served" as const, since: null, reason: null, nextTryAt: null };

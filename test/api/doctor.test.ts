@@ -3,9 +3,11 @@
  * nothing. And `/statusz`, by which the service tells it what it alone knows.
  */
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { type TestContext, test } from "node:test";
 import { type Examination, examination } from "../support/doctor.ts";
-import { good } from "../support/operator.ts";
+import { good, OPERATOR } from "../support/operator.ts";
 import { ReportReceiver, status } from "../support/report-receiver.ts";
 import { ADVANCED, MULTI, SINGLE } from "../support/sending.ts";
 import { eventually, startTestService, type TestService } from "../support/service.ts";
@@ -129,4 +131,81 @@ test("what the service knows of itself is for this machine only, and the doctor 
   const { store, ...rest } = json;
   assert.deepEqual(rest, { status: "ready", findings: [] });
   assert.match(store, /^(directory \d+|database)$/);
+});
+
+/** A provider that knows one password, and how often it was asked with another one. */
+async function startProvider(t: TestContext, password: string): Promise<{ url: string; readonly refused: number }> {
+  let refused = 0;
+  const right = `Basic ${Buffer.from(`AC1:${password}`).toString("base64")}`;
+  const server = createServer((request, response) => {
+    const isRight = request.headers.authorization === right;
+    if (!isRight) refused++;
+    response.writeHead(isRight ? 201 : 401, { "content-type": "application/json" });
+    response.end(JSON.stringify(isRight ? { sid: "SM1" } : { code: 20003 }));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  t.after(() => void server.close().closeAllConnections());
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    get refused() {
+      return refused;
+    },
+  };
+}
+
+test("an HTTP carrier that does not take the password is refused and not busy, and is told what to type", async (t) => {
+  const provider = await startProvider(t, "right");
+  const carrier = {
+    kind: "http",
+    preset: "twilio",
+    url: provider.url,
+    username: "AC1",
+    callbackNetworks: ["127.0.0.1/32"],
+  };
+  const catalogue = `
+[[carrier]]
+id = "upstream"
+${Object.entries({ ...carrier, password: "wrong" })
+  .map(([name, value]) => `${name} = ${JSON.stringify(value)}`)
+  .join("\n")}
+[[route]]
+prefix = ""
+carrier = "upstream"
+[[ratePlan]]
+id = "standard"
+currency = "EUR"
+rate = [{ prefix = "", price = "0.01" }]
+`;
+  const service = await startTestService(t, { catalogue });
+  const asOperator = (method: string, path: string, body?: object) =>
+    service.call(method, `/operator/1${path}`, { authorization: OPERATOR, ...(body && { body }) });
+  const stateIs = (wanted: string) =>
+    eventually(async () => {
+      const [state] = good(await asOperator("GET", "/carrier-states")).results;
+      return state?.state === wanted && state;
+    });
+  await stateIs("ready");
+  const sent = good(
+    await service.call("POST", MULTI, {
+      body: { messages: [..."0123456789"].map((digit) => ({ from: "Sender", to: `4179302672${digit}`, text: "Hi" })) },
+    }),
+  );
+  const state = await stateIs("refused");
+  assert.equal(state.reason, "the login was refused: 20003");
+  const told = (await examined(service)).about("upstream");
+  assert.deepEqual([told.area, told.state], ["carriers", "wrong"]);
+  assert.match(told.says, /^the carrier upstream is down: the login was refused: 20003; \d+ messages? waits? for it$/);
+  assert.match(told.mend!, /"heliograph carrier set upstream username=… --password-stdin"/);
+  const before = provider.refused;
+  await stateIs("refused");
+  assert.ok(provider.refused - before <= 3, "it is tried with one message now and then");
+
+  const { version } = good(await asOperator("GET", "/carriers/upstream"));
+  good(await asOperator("PUT", "/carriers/upstream", { ...carrier, password: "right", version }));
+  await stateIs("ready");
+  await eventually(async () => {
+    const { messageId } = sent.messages[0];
+    const [log] = good(await service.call("GET", `/sms/1/logs?messageId=${messageId}`)).results;
+    return log?.status.name === "PENDING_WAITING_DELIVERY";
+  });
 });

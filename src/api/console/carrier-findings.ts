@@ -1,6 +1,7 @@
 /** What is wrong with the carriers of this node, by what delivery knows of them. Pure. */
 import type { CarrierFacts } from "../../carriers/facts.ts";
-import { newestProblem } from "../../carriers/state.ts";
+import { isLoginRefused, newestProblem } from "../../carriers/state.ts";
+import { loginRemedy } from "../../doctor/connections.ts";
 import { type Finding, Findings } from "../../doctor/finding.ts";
 import { counted } from "../../runtime/text.ts";
 
@@ -12,25 +13,29 @@ export function carrierFindings(facts: readonly CarrierFacts[]): Finding[] {
   for (const carrier of facts) {
     const { id, isUp, connections, waiting } = carrier;
     const why = whyDown(carrier);
-    if (!isUp) {
+    const links = connections?.links ?? [];
+    const isRefused = isLoginRefused(links);
+    if (!isUp || isRefused) {
       const held = waiting === 0 ? "" : `; ${counted(waiting, "message waits", "messages wait")} for it`;
       found.wrong(
         id,
         `the carrier ${id} is down${why === null ? "" : `: ${why}`}${held}`,
-        "it is tried again by itself; see its page for each connection, and ask the carrier if it stays so",
+        isRefused
+          ? loginRemedy(id)
+          : "it is tried again by itself; see its page for each connection, and ask the carrier if it stays so",
       );
       continue;
     }
+    const isThere = links[0]?.kind === "http" ? "can be reached" : "is bound";
     const { state, why: reason, sinceMs } = carrier.health;
     if (state === "sick")
       found.wrong(
         id,
-        `the carrier ${id} is bound and sick since ${new Date(sinceMs).toISOString()}: ${reason}`,
+        `the carrier ${id} ${isThere} and is sick since ${new Date(sinceMs).toISOString()}: ${reason}`,
         "messages take another carrier of their route where there is one; it is tried with single messages, and gets all of them again by degrees. Ask the carrier if it stays so",
       );
     else if (state === "slow")
-      found.warn(id, `the carrier ${id} is bound and slow: ${reason}`, "nothing is to be done");
-    const links = connections?.links ?? [];
+      found.warn(id, `the carrier ${id} ${isThere} and is slow: ${reason}`, "nothing is to be done");
     const bound = links.filter(({ isBound }) => isBound).length;
     if (bound < links.length)
       found.warn(
@@ -38,7 +43,7 @@ export function carrierFindings(facts: readonly CarrierFacts[]): Finding[] {
         `the carrier ${id} has ${bound} of ${counted(links.length, "connection")}${why === null ? "" : `: ${why}`}`,
         "what is there works; the others are tried again by themselves",
       );
-    const throttled = state === "sick" ? null : throttledWords(carrier);
+    const throttled = state === "sick" ? null : throttledWords(carrier, isThere);
     if (throttled !== null)
       found.warn(
         id,
@@ -50,12 +55,12 @@ export function carrierFindings(facts: readonly CarrierFacts[]): Finding[] {
 }
 
 /** It is bound, and says that it is sent too much (ESME_RTHROTTLED). Null for one that has not said so lately. */
-function throttledWords({ id, connections, waiting, putOff }: CarrierFacts): string | null {
+function throttledWords({ id, connections, waiting, putOff }: CarrierFacts, isThere: string): string | null {
   const { throttled = 0, throttledAgoMs = null, paceFound = null } = connections ?? {};
   if (throttledAgoMs === null || throttledAgoMs > THROTTLED_LATELY_MS) return null;
   const takes = paceFound === null ? "" : `; it takes about ${paceFound} parts a second`;
   const held = waiting + putOff === 0 ? "" : `; ${counted(waiting + putOff, "message waits", "messages wait")} for it`;
-  return `the carrier ${id} is bound and throttles: ${counted(throttled, "answer")} since the start that it is sent too much, the last ${Math.round(throttledAgoMs / 1_000)} s ago${takes}${held}`;
+  return `the carrier ${id} ${isThere} and throttles: ${counted(throttled, "answer")} since the start that it is sent too much, the last ${Math.round(throttledAgoMs / 1_000)} s ago${takes}${held}`;
 }
 
 /** Why it is sick or slow, or the last thing that went wrong with a connection that is not there. */

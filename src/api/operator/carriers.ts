@@ -18,7 +18,7 @@ const StatesAnswer = Type.Object({
       node: Text("The machine and the process that serve it."),
       state: OneOf(
         CARRIER_STATES,
-        "bound: at least one connection is. throttled: it is, and the carrier says that it is sent too much. slow: it is bound, and hardly takes any messages, or comes back after it was sick. sick: it is bound, and takes none of many; they take another carrier of their route. connecting: it is being tried. waiting: it is tried again at nextTryAt. refused: the same, because the carrier refused the bind.",
+        "bound: at least one connection is. ready: a carrier over HTTP that can be used. throttled: it is, and the carrier says that it is sent too much. slow: it is bound, and hardly takes any messages, or comes back after it was sick. sick: it is bound, and takes none of many; they take another carrier of their route. connecting: it is being tried. waiting: it is tried again at nextTryAt. refused: the same, because the carrier refused the bind or the login.",
       ),
       since: Text("Since when it is bound, or is not; of one that is slow or sick, since when it is that."),
       reason: TextOrNull(

@@ -29,8 +29,8 @@ const USUAL: readonly AnswerRule[] = [
   { status: "2xx", is: "accepted" },
   { status: "429", is: "later" },
   { status: "503", is: "later" },
-  { status: "401", is: "later" },
-  { status: "403", is: "later" },
+  { status: "401", is: "login refused" },
+  { status: "403", is: "login refused" },
   { status: "408", is: "unknown" },
   { status: "5xx", is: "not now" },
 ];
@@ -41,6 +41,9 @@ function fits({ status, where }: AnswerRule, answer: ReadAnswer, item: unknown):
   return isStatus && fulfils(item, where);
 }
 
+/** What an answer says of a message; or that the provider does not take who we are, which says nothing of the message. */
+export type Said = Submission | { readonly kind: "login refused"; readonly status: string };
+
 /**
  * The meaning of an answer for one message. `item` is what the answer says of it: the whole answer, or its place in a list. `key` is our own id of the
  * message, for a provider that has no other, and `to` its phone.
@@ -50,7 +53,7 @@ export function readSubmission(
   answer: ReadAnswer,
   item: unknown,
   { key = "", to }: Pick<OutgoingMessage, "key" | "to">,
-): Submission {
+): Said {
   const { rules = [], errors = {} } = description;
   if (isUnreadable(description, answer)) return { kind: "unknown" };
   const isRule = (each: AnswerRule): boolean => fits(each, answer, item);
@@ -59,6 +62,8 @@ export function readSubmission(
   const code = textAt(item, description.code)?.slice(0, MAX_WORD);
   const status = code === undefined ? `HTTP ${answer.status}` : code;
   switch (rule?.is) {
+    case "login refused":
+      return { kind: "login refused", status };
     case "later":
       return { kind: "later", retryAfterMs: Math.min(answer.retryAfterMs ?? PAUSE_MS, MAX_PAUSE_MS), status };
     case "not now":

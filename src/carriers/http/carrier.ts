@@ -23,7 +23,7 @@ import {
   type PartToSubmit,
   type Submission,
 } from "../port.ts";
-import { type ReadAnswer, readSubmission } from "./answer.ts";
+import { type ReadAnswer, readSubmission, type Said } from "./answer.ts";
 import { type Called, Calls } from "./calls.ts";
 import type { Description, SendDescription } from "./description.ts";
 import { listAt, textAt } from "./paths.ts";
@@ -85,6 +85,8 @@ export class HttpCarrier implements Carrier {
   #isFlushing = false;
   #underWay = 0;
   #downMs = 0;
+  /** The last that it said of who we are: it is tried with one message now and then. */
+  #isRefused = false;
   #downTimer: Timer | null = null;
   #isStopped = false;
   #sinceMs: number;
@@ -139,6 +141,8 @@ export class HttpCarrier implements Carrier {
 
   room(): number {
     if (!this.isUp()) return 0;
+    // Whoever asks with a wrong password again and again is locked out.
+    if (this.#isRefused) return this.#underWay + this.#gathered.length === 0 ? 1 : 0;
     const free = (this.#requests - this.#underWay) * this.#most - this.#gathered.length;
     const byPace = this.#pace.room();
     if (byPace === 0 && free > 0) this.#pace.wake();
@@ -190,7 +194,7 @@ export class HttpCarrier implements Carrier {
     const { stamp } = this.#pace;
     const called = await this.#call(() => this.#calls.call(send, this.#valuesOf(part)));
     if (called.kind === "unsent") return this.#heard(this.#unsent(), part, stamp);
-    const said: Submission =
+    const said: Said =
       called.kind === "answered" ? readSubmission(send, called, called.data, part.message) : { kind: "unknown" };
     return this.#heard(await this.#lookedUp(said, part), part, stamp);
   }
@@ -216,7 +220,7 @@ export class HttpCarrier implements Carrier {
       this.#calls.call(send, values[0]!, placed(send.json ?? {}, many.at, items, values[0]!)),
     );
     const itemOf = called.kind === "answered" ? answersIn(many, called, batch) : () => undefined;
-    const saidOf = (part: PartToSubmit, index: number): Submission => {
+    const saidOf = (part: PartToSubmit, index: number): Said => {
       if (called.kind === "unsent") return this.#unsent();
       const item = itemOf(part, index);
       // An answer that has nothing about one of them does not say that it was taken.
@@ -246,28 +250,41 @@ export class HttpCarrier implements Carrier {
   }
 
   /** What was said of a message; where nobody knows, what the provider says when it is asked. */
-  async #lookedUp(answered: Submission, part: PartToSubmit): Promise<Submission> {
+  async #lookedUp(answered: Said, part: PartToSubmit): Promise<Submission> {
     const { lookup } = this.#description;
+    if (answered.kind === "login refused") return this.#loginRefused(answered.status);
+    if (answered.kind !== "unknown") this.#isBack();
     if (answered.kind !== "unknown" || lookup === undefined) return answered;
     const found = await this.#calls.call(lookup, this.#valuesOf(part));
     if (found.kind !== "answered") return { kind: "unknown" };
     const said = readSubmission(lookup, found, found.data, part.message);
     if (said.kind === "accepted") return said;
+    if (said.kind === "login refused") this.#loginRefused(said.status);
     // It knows nothing of the message, so it may go again without becoming two.
     return said.kind === "refused" ? { kind: "not now", retryAfterMs: RETRY_MS } : { kind: "unknown" };
+  }
+
+  /** Whoever we say that we are, the provider does not take it: that is so for all messages. */
+  #loginRefused(status: string): Submission {
+    this.#isRefused = true;
+    this.#goDown(`the login was refused: ${status}`, "the carrier refused the login");
+    return this.#unsent();
   }
 
   #heard(submission: Submission, { message }: PartToSubmit, stamp: number): Submission {
     if (submission.kind === "accepted")
       for (const id of [submission.carrierMessageId, ...(submission.others ?? [])])
         this.#eachPoller?.await(id, message.expiresAtMs + RECEIPT_WAIT_MS);
+    // Its receipt proves that it arrived.
+    if (submission.kind === "unknown" && this.isRepeatable && message.key !== undefined)
+      this.#eachPoller?.await(message.key, message.expiresAtMs);
     this.#pace.answered(stamp, submission.kind === "later" && submission.status !== undefined);
     return submission;
   }
 
-  #goDown(reason: string): void {
+  #goDown(reason: string, what = "the carrier cannot be reached"): void {
     this.#note(reason);
-    this.#warn("the carrier cannot be reached", reason);
+    this.#warn(what, reason);
     if (this.#downTimer !== null || this.#isStopped) return;
     this.#downMs = Math.min(Math.max(this.#downMs * 2, MIN_DOWN_MS), MAX_DOWN_MS);
     this.#sinceMs = this.#parts.clock.now();
@@ -278,11 +295,15 @@ export class HttpCarrier implements Carrier {
     if (called.kind === "unknown") {
       this.#note(called.reason);
       this.#warn(UNANSWERED, called.reason);
-    } else if (this.#downMs > 0) {
-      this.#downMs = 0;
-      this.#sinceMs = this.#parts.clock.now();
-    }
-    if (called.kind === "answered" && called.status >= 400) this.#note(`HTTP ${called.status}`);
+    } else if (called.kind === "answered" && called.status >= 400) this.#note(`HTTP ${called.status}`);
+  }
+
+  /** It speaks of messages again. */
+  #isBack(): void {
+    this.#isRefused = false;
+    if (this.#downMs === 0) return;
+    this.#downMs = 0;
+    this.#sinceMs = this.#parts.clock.now();
   }
 
   #note(says: string): void {
@@ -312,8 +333,8 @@ export class HttpCarrier implements Carrier {
     const link: LinkFacts = {
       kind: "http",
       host: new URL(this.#url).host,
-      isBound: this.isUp(),
-      isRefused: false,
+      isBound: this.isUp() && !this.#isRefused,
+      isRefused: this.#isRefused,
       sinceMs: this.#sinceMs,
       problem: this.#problem?.says ?? null,
       problemMs: this.#problem?.atMs ?? null,

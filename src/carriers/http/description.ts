@@ -51,14 +51,14 @@ const request = {
   json: Type.Optional(Json),
 };
 
-/** What an answer means: the first rule that fits. Without one: 2xx is accepted, 429 and 503 later, other 5xx not now, and the rest refused. */
+/** What an answer means: the first rule that fits. Without one: 2xx is accepted, 401 and 403 a refused login, 429 and 503 later, other 5xx not now, and the rest refused. */
 const AnswerRule = Type.Object(
   {
     /** "201", "2xx"; any unless given. */
     status: Type.Optional(Type.String({ pattern: "^[1-5]([0-9][0-9]|xx)$" })),
     where: Type.Optional(Conditions),
-    /** later: nothing goes to it for a while. not now: this message alone is tried again. */
-    is: oneOf(["accepted", "later", "not now", "refused", "unknown"]),
+    /** later: nothing goes to it for a while. not now: this message alone is tried again. login refused: the carrier is down until its profile is right. */
+    is: oneOf(["accepted", "later", "not now", "refused", "unknown", "login refused"]),
     /** An error of ours by name, of what is refused. */
     error: Type.Optional(Text(64)),
   },

@@ -19,7 +19,8 @@ test("without rules the status decides", () => {
   assert.deepEqual(read({}, 200), { kind: "accepted", carrierMessageId: MESSAGE.key });
   assert.equal(read({}, 429, {}, 7_000).kind, "later");
   assert.deepEqual(read({}, 429, {}, 7_000), { kind: "later", retryAfterMs: 7_000, status: "HTTP 429" });
-  for (const status of [401, 403, 503]) assert.equal(read({}, status).kind, "later", String(status));
+  assert.equal(read({}, 503).kind, "later");
+  for (const status of [401, 403]) assert.equal(read({}, status).kind, "login refused", String(status));
   for (const status of [500, 502, 504]) assert.equal(read({}, status).kind, "not now", String(status));
   for (const status of [400, 404, 422, 302]) assert.equal(read({}, status).kind, "refused", String(status));
 });

@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { PRESETS } from "../../../src/carriers/http/profile.ts";
 import type { Faults } from "../../../src/provider/faults.ts";
+import { sleep, systemClock } from "../../../src/runtime/clock.ts";
 import { eventually } from "../../support/service.ts";
 import { type Rig, startRig } from "./rig.ts";
 
@@ -22,7 +23,13 @@ interface Story {
   readonly isOfReceipts?: boolean;
   /** Nothing listens at the provider's address, until the carrier has found out. */
   readonly isAway?: boolean;
+  /** It strikes always for so long, and several messages meet it. */
+  readonly forMs?: number;
 }
+
+const BLINK_MS = 2_000;
+const MESSAGES_OF_BLINK = 10;
+const lasting = (faults: Faults): Story => ({ faults, forMs: BLINK_MS });
 
 const STORIES: Readonly<Record<string, Story>> = {
   "no connection": { faults: {}, isAway: true },
@@ -34,6 +41,13 @@ const STORIES: Readonly<Record<string, Story>> = {
   "half an answer": { faults: { halfAnswer: ONCE } },
   "an answer that is no JSON": { faults: { wrongJson: ONCE } },
   "no answer in time": { faults: { slowAnswer: { ...ONCE, ms: 2_500 } } },
+  "429, or its like, for 2 s": lasting({ tooFast: {} }),
+  "5xx, for 2 s": lasting({ broken: {} }),
+  "the connection ends before the request is taken, for 2 s": lasting({ lostRequest: {} }),
+  "the connection ends after it is taken, for 2 s": lasting({ noAnswer: {} }),
+  "half an answer, for 2 s": lasting({ halfAnswer: {} }),
+  "an answer that is no JSON, for 2 s": lasting({ wrongJson: {} }),
+  "no answer in time, for 2 s": lasting({ slowAnswer: { ms: 2_500 } }),
   "the receipt late": { faults: { receiptsLate: { ...ONCE, ms: 500 } }, isOfReceipts: true },
   "the receipt twice": { faults: { receiptsTwice: ONCE }, isOfReceipts: true },
   "the receipts in the wrong order": { faults: { receiptsReordered: ONCE }, phone: "999002", isOfReceipts: true },
@@ -70,11 +84,23 @@ async function outcomeOf(rig: Rig, story: Story, to: string): Promise<string> {
   const balance = async (): Promise<number> => (await service.call("GET", "/account/1/balance")).json.balance;
   const before = await balance();
   provider.faults = story.faults;
-  const messageId = await send(to);
+  const { forMs = 0 } = story;
+  const phones = Array.from(
+    { length: forMs > 0 ? MESSAGES_OF_BLINK : 1 },
+    (_, index) => `${to.slice(0, -6)}${index}${to.slice(-6)}`,
+  );
+  const sent = await Promise.all(phones.map(async (phone) => ({ phone, messageId: await send(phone) })));
+  if (forMs > 0) {
+    await sleep(systemClock, forMs);
+    provider.faults = {};
+  }
   if (story.isAway === true) await open();
-  const status = await eventually(() => settled(rig, story, to, messageId));
-  const copies = provider.messages.filter((message) => message.to === to).length;
-  return `${status}, ${(before - (await balance())).toFixed(2)}, ${copies}`;
+  const statuses = await Promise.all(
+    sent.map(({ phone, messageId }) => eventually(() => settled(rig, story, phone, messageId))),
+  );
+  assert.equal(new Set(statuses).size, 1, `they end as ${statuses.join(", ")}`);
+  const copies = provider.messages.filter((message) => phones.includes(message.to)).length;
+  return `${statuses[0]}, ${((before - (await balance())) / sent.length).toFixed(2)}, ${copies / sent.length}`;
 }
 
 /** Fault → what came of it. Each story has a phone of its own, so that what one leaves behind is not another's. */
@@ -104,11 +130,11 @@ test("each fault of a provider ends as the table in the docs says, whatever the 
   const rows = Object.keys(STORIES).map((fault) =>
     [fault, ...Object.values(WAYS).map((presets) => cellOf(fault, presets))].join(" | "),
   );
-  const heads = ["fault, once", ...Object.keys(WAYS)];
+  const heads = ["fault, once or for 2 s", ...Object.keys(WAYS)];
   const lines = [heads.join(" | "), heads.map(() => "---").join("|"), ...rows];
   const table = lines.map((line) => (line.startsWith("---") ? `|${line}|` : `| ${line} |`)).join("\n");
   const page = readFileSync(PAGE, "utf8");
-  const inPage = /^\| fault, once \|.*(?:\n\|.*)*/m.exec(page)?.[0] ?? "";
+  const inPage = /^\| fault, once.*? \|.*(?:\n\|.*)*/m.exec(page)?.[0] ?? "";
   if (process.env.WRITE_TABLE === "1") writeFileSync(PAGE, page.replace(inPage, table));
   else assert.equal(inPage, table);
 });
