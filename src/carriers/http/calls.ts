@@ -39,7 +39,7 @@ export class Calls {
   readonly #path: string;
   /** The header by which we are known, where it is the same with every request: its template has values of the carrier alone. */
   readonly #proof: readonly [name: string, value: string] | null;
-  #token: Promise<Token | string> | null = null;
+  #token: Promise<Token | Called> | null = null;
 
   constructor(parts: CallsParts) {
     this.#parts = parts;
@@ -54,11 +54,16 @@ export class Calls {
     const values = { ...this.#parts.values, ...own };
     const post = this.#postOf(request, values, body);
     if (post === null) return { kind: "unsent", reason: "a value of its address is missing" };
-    const signed = this.#needsSigning ? await this.#signed(post, values) : post;
-    if (typeof signed === "string") return { kind: "unsent", reason: signed };
+    if (!this.#needsSigning) return this.#send(post);
+    const signed = await this.#signed(post, values);
+    if ("kind" in signed) return signed;
+    const token = this.#token;
     const called = await this.#send(signed);
-    if (called.kind === "answered" && called.status === 401 && this.#parts.auth?.kind === "oauth2") this.#token = null;
-    return called;
+    if (token === null || called.kind !== "answered" || called.status !== 401) return called;
+    // The token ended before its time: another one is had, once for all who hear that.
+    if (this.#token === token) this.#token = null;
+    const again = await this.#signed(post, values);
+    return "kind" in again ? again : this.#send(again);
   }
 
   /** Calls an address that an answer named, if it is the provider's own. */
@@ -74,7 +79,7 @@ export class Calls {
       body: "",
     };
     const signed = await this.#signed(post, this.#parts.values);
-    return typeof signed === "string" ? { kind: "unsent", reason: signed } : this.#send(signed);
+    return "kind" in signed ? signed : this.#send(signed);
   }
 
   #postOf(request: RequestDescription, values: Values, body?: JsonTemplate): Post | null {
@@ -106,8 +111,8 @@ export class Calls {
     return this.#parts.auth !== undefined && this.#proof === null;
   }
 
-  /** The request with our proof; a sentence where there is none to be had. */
-  async #signed(post: Post, values: Values): Promise<Post | string> {
+  /** The request with our proof; what is said in place of its answer where there is none to be had. */
+  async #signed(post: Post, values: Values): Promise<Post | Called> {
     const { auth, clock } = this.#parts;
     if (auth === undefined || this.#proof !== null) return post;
     const secret = fillText(auth.secret, values);
@@ -135,7 +140,7 @@ export class Calls {
       }
       case "oauth2": {
         const token = await this.#tokenOf(auth, secret, values);
-        return typeof token === "string" ? token : withHeader("authorization", `Bearer ${token.text}`);
+        return "kind" in token ? token : withHeader("authorization", `Bearer ${token.text}`);
       }
       default:
         // It has been made already.
@@ -144,19 +149,19 @@ export class Calls {
   }
 
   /** One token for all who ask at a time. */
-  async #tokenOf(auth: AuthDescription, secret: string, values: Values): Promise<Token | string> {
+  async #tokenOf(auth: AuthDescription, secret: string, values: Values): Promise<Token | Called> {
     const { clock } = this.#parts;
     this.#token ??= this.#fetchToken(auth, secret, values);
     const asked = this.#token;
     const known = await asked;
-    if (typeof known === "string" || clock.monotonic() < known.untilMs) return known;
+    if ("kind" in known || clock.monotonic() < known.untilMs) return known;
     // Of all that find it ended the first has another fetched.
-    if (this.#token === asked) this.#token = this.#fetchToken(auth, secret, values);
-    return this.#token ?? "no token";
+    if (this.#token === asked || this.#token === null) this.#token = this.#fetchToken(auth, secret, values);
+    return this.#token;
   }
 
   /** By client credentials (RFC 6749 §4.4), with the client's name and secret in the form. */
-  async #fetchToken(auth: AuthDescription, secret: string, values: Values): Promise<Token | string> {
+  async #fetchToken(auth: AuthDescription, secret: string, values: Values): Promise<Token | Called> {
     const { clock } = this.#parts;
     const url = new URL(auth.tokenUrl ?? "/oauth2/token", this.#base);
     const form = new URLSearchParams({
@@ -171,7 +176,12 @@ export class Calls {
     const text = called.kind === "answered" && called.status === 200 ? textAt(called.data, "access_token") : undefined;
     if (text === undefined) {
       this.#token = null;
-      return called.kind === "answered" ? `no token: HTTP ${called.status}` : `no token: ${called.reason}`;
+      // RFC 6749 §5.2: a wrong name or secret. So would the request for a message be answered.
+      if (called.kind === "answered" && [400, 401, 403].includes(called.status)) return { ...called, status: 401 };
+      return {
+        kind: "unsent",
+        reason: `no token: ${called.kind === "answered" ? `HTTP ${called.status}` : called.reason}`,
+      };
     }
     const seconds = Number(textAt((called as { data: unknown }).data, "expires_in") ?? TOKEN_SECONDS);
     const lifeMs = Number.isFinite(seconds) ? seconds * SECOND_MS : TOKEN_SECONDS * SECOND_MS;

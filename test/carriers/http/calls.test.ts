@@ -51,7 +51,6 @@ test("a token is had once for all, anew before it ends, and anew when the provid
   assert.deepEqual(await Promise.all([submit(), submit(), submit()]), [TAKEN, TAKEN, TAKEN]);
   assert.equal(tokens, 2, "one for all, half a minute before its end");
   isRevoked = true;
-  assert.equal((await submit()).kind, "later");
   assert.deepEqual([await submit(), tokens], [TAKEN, 3]);
 });
 
@@ -70,8 +69,12 @@ test("without a token no message is written, and none is refused", async (t) => 
     server.asked.map(({ path }) => path),
     ["/token"],
   );
-  status = 200;
+  status = 401;
   await clock.advance(1_000);
+  assert.equal((await submit()).kind, "later");
+  assert.match(carrier.connections().links[0]!.problem!, /^the login was refused: HTTP 401$/);
+  status = 200;
+  await clock.advance(2_000);
   assert.equal(carrier.isUp(), true);
   assert.deepEqual(await submit(), TAKEN);
 });
