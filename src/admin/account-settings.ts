@@ -1,7 +1,7 @@
 /** What of an account can be set at its start and changed later, within which bounds. */
 import { parseNetwork } from "../runtime/networks.ts";
 import { urlProblem } from "../runtime/urls.ts";
-import { isSender } from "../sms/addresses.ts";
+import { isSender, plainSender } from "../sms/addresses.ts";
 import type { AccountChange, AccountLimits, ManagedAccount } from "../store/port/accounts.ts";
 import { amountIn, checkText } from "./manager.ts";
 import { invalid } from "./refusal.ts";
@@ -40,7 +40,9 @@ type Checked = Pick<AccountChange, Exclude<keyof AccountSettings, "creditLimit">
 export function checkedSettings(settings: AccountSettings): Checked {
   const { defaultSender, allowedSenders, allowedAddresses, limits, alert, retryMinutes, creditLimit } = settings;
   return {
-    ...(defaultSender === undefined ? {} : { defaultSender: checkedSender(defaultSender, "defaultSender") }),
+    ...(defaultSender === undefined
+      ? {}
+      : { defaultSender: defaultSender === null ? null : checkedSender(defaultSender, "defaultSender") }),
     ...(allowedSenders === undefined
       ? {}
       : { allowedSenders: checkedList(allowedSenders, "allowedSenders", MAX_ENTRIES, checkedSender) }),
@@ -52,9 +54,9 @@ export function checkedSettings(settings: AccountSettings): Checked {
   };
 }
 
-function checkedSender<Sender extends string | null>(sender: Sender, field: string): Sender {
-  if (sender !== null && !isSender(sender))
-    throw invalid(field, "must be 3 to 15 digits, or 1 to 11 characters with a letter", sender);
+function checkedSender(written: string, field: string): string {
+  const sender = plainSender(written);
+  if (!isSender(sender)) throw invalid(field, "must be 3 to 15 digits, or 1 to 11 characters with a letter", sender);
   return sender;
 }
 

@@ -6,7 +6,7 @@ import type { Snapshot } from "../catalogue/snapshot.ts";
 import type { Micros } from "../money/amounts.ts";
 import { formatMicros } from "../money/amounts.ts";
 import { once } from "../runtime/lazy.ts";
-import { isDestination, isSender, maySendAs } from "../sms/addresses.ts";
+import { chosenSender, isDestination, isSender, maySendAs } from "../sms/addresses.ts";
 import { countryOf } from "../sms/countries.ts";
 import { STATUS, type Status } from "../sms/statuses.ts";
 import { senderFilter } from "../sms/writing.ts";
@@ -89,7 +89,7 @@ const NAMED_SENDERS = 10;
 
 export function quoteFor(question: QuoteQuestion): Quote {
   const { account, snapshot, number } = question;
-  const from = question.from ?? account.defaultSender ?? "";
+  const from = chosenSender(question.from, account);
   const country = isDestination(number) ? countryNamed(countryOf(number)) : null;
   const way = wayOf({
     snapshot,

@@ -9,6 +9,7 @@ import { createRequire } from "node:module";
 import { setImmediate } from "node:timers/promises";
 import type { FastifySchemaControllerOptions, FastifyValidationResult } from "fastify/types/schema.js";
 import { once, perKey } from "../runtime/lazy.ts";
+import { writtenOut } from "./whole-numbers.ts";
 
 type Factory = NonNullable<FastifySchemaControllerOptions["compilersFactory"]>;
 type Serializer = (value: unknown) => string;
@@ -39,7 +40,7 @@ function lazyValidator(make: () => FastifyValidationResult): Lazy<FastifyValidat
   const made = once(make);
   const call: FastifyValidationResult = (value) => {
     const validate = made();
-    const outcome = validate(value);
+    const outcome = validate(value) || (writtenOut(value, validate.errors) && validate(value));
     // Fastify reads them from the function that it called.
     if (outcome === false) call.errors = validate.errors ?? null;
     return outcome;

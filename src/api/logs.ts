@@ -20,7 +20,7 @@ import {
   readMoment,
   readPhone,
   readPlatform,
-  readText,
+  readSender,
   readWord,
 } from "./query.ts";
 import * as schemas from "./tracking-schemas.ts";
@@ -47,7 +47,7 @@ function readFilter(query: unknown, nowMs: number, { from, to }: Ends): LogFilte
   const mcc = readForm(fields, "mcc", /^\d{3}$/, "must be 3 digits");
   const mnc = readForm(fields, "mnc", /^\d{2,3}$/, "must be 2 or 3 digits");
   return {
-    from: readText(fields, from),
+    from: readSender(fields, from),
     to: readPhone(fields, to),
     bulkIds: readIds(fields, "bulkId"),
     messageIds: readIds(fields, "messageId"),

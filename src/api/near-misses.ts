@@ -110,7 +110,7 @@ class Warnings {
 }
 
 /** In ASCII and without signs that a header or a terminal would take for its own: the caller has chosen the name. */
-function plain(field: string): string {
+export function plain(field: string): string {
   return field.toWellFormed().replaceAll(/[^\w.[\]-]/gu, (character) => encodeURIComponent(character));
 }
 

@@ -7,7 +7,7 @@ import { PIN_PLACEHOLDER, textFault } from "../pins/text.ts";
 import { given } from "../runtime/given.ts";
 import { PIN_SECRET_OCTETS, publicId, secret } from "../runtime/random.ts";
 import { Type } from "../runtime/type.ts";
-import { isSender } from "../sms/addresses.ts";
+import { isSender, plainSender } from "../sms/addresses.ts";
 import { ApiExceptionResponse } from "./error-schemas.ts";
 import { ApiError, badField } from "./errors.ts";
 import { type Api, accountOf, operation } from "./operation.ts";
@@ -110,7 +110,8 @@ function keptOf({ language, repeatDTMF, voiceName, speechRate, regional }: Templ
 }
 
 function readTemplate(fields: TemplateFields): PinTemplateChange {
-  const { messageText: text, pinType, pinLength, senderId } = fields;
+  const { messageText: text, pinType, pinLength } = fields;
+  const senderId = fields.senderId === undefined ? undefined : plainSender(fields.senderId);
   const says = text === undefined ? null : textFault(text);
   if (says !== null) throw badField("messageText", says);
   if (senderId !== undefined && senderId !== "" && !isSender(senderId))

@@ -11,6 +11,7 @@ import { MAX_VERIFICATIONS } from "../pins/defaults.ts";
 import { isDestination } from "../sms/addresses.ts";
 import { ApiExceptionResponse } from "./error-schemas.ts";
 import { ApiError, badField, tooMany } from "./errors.ts";
+import { plain } from "./near-misses.ts";
 import { type Api, accountOf, operation } from "./operation.ts";
 import type { ApiParts } from "./parts.ts";
 import { newPinId, PIN_TAG, pathId, unknown } from "./pin-applications.ts";
@@ -21,6 +22,8 @@ import { type Accepted, accepted, isGood, sendRequest } from "./sending.ts";
 const SENDING = { tag: PIN_TAG, auth: "account", scope: "pins", errors: ApiExceptionResponse } as const;
 const SECOND_MS = 1_000;
 const MIN_VALIDITY_MS = 60 * SECOND_MS;
+/** Placeholders without a place that a caller is told of. */
+const MAX_TOLD = 10;
 
 /** A number in international form. People write a plus sign, or two zeros, before it. */
 function readNumber(field: string, text: string): string {
@@ -67,7 +70,7 @@ export function pinOperations(api: Api, { store, intake, clock }: ApiParts): voi
     const account = accountOf(request);
     const nowMs = clock.now();
     const wish = { pinId, first, from: from === "" ? null : from, placeholders: placeholders ?? null, nowMs };
-    const { message, times } = made(await store.sendPin({ accountId: account.id, ...wish }));
+    const { message, times, unused } = made(await store.sendPin({ accountId: account.id, ...wish }));
     const notSent = (undone: { uncount: boolean; forget: boolean }) =>
       store.pinNotSent({ accountId: account.id, pinId, atMs: nowMs, times, ...undone });
     const wanted: RequestedMessage = {
@@ -93,6 +96,10 @@ export function pinOperations(api: Api, { store, intake, clock }: ApiParts): voi
       if (error instanceof ApiError) await notSent({ uncount: true, forget: first !== null });
       throw error;
     }
+    if (placeholders !== undefined && unused.length > 0)
+      request.odd = unused
+        .slice(0, MAX_TOLD)
+        .map((name) => `placeholders.${plain(name)} has no place in the text of the template`);
     const [{ statusId, messageId }] = answer.results as [(typeof answer.results)[number]];
     const isSent = isGood(statusId);
     if (!isSent) await notSent({ uncount: false, forget: false });

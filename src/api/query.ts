@@ -1,6 +1,6 @@
 /** What operations read from the query. */
 import { parseDateTime, parseDayOrMoment } from "../schedule/date-time.ts";
-import { plainPhone } from "../sms/addresses.ts";
+import { plainPhone, plainSender } from "../sms/addresses.ts";
 import type { PlatformFilter } from "../store/port/tracking.ts";
 import { isDecodable, refuseBadText } from "./body-parsers.ts";
 import { ApiError, badField } from "./errors.ts";
@@ -41,6 +41,12 @@ export function readText(fields: Fields, name: string): string | null {
 export function readPhone(fields: Fields, name: string): string | null {
   const value = readText(fields, name);
   return value === null ? null : plainPhone(value.trim());
+}
+
+/** A message's sender, which may be a number. */
+export function readSender(fields: Fields, name: string): string | null {
+  const value = readText(fields, name);
+  return value === null ? null : plainSender(value.replace(/^ (?=\d)/, "+"));
 }
 
 /** One of these words. */

@@ -10,6 +10,7 @@ import { LANGUAGE_CHOICES, TRANSLITERATIONS } from "../sms/text.ts";
 import { BULK_STATUSES } from "../store/port/bulks.ts";
 import { UrlOptions } from "./link-options.ts";
 import { DEFAULT_LIMIT, MAX_LIMIT } from "./query.ts";
+import { regionalQuery } from "./regional-query.ts";
 import { Flag, OneOf, OptionalFlag, OptionalText, OptionalWhole, optional, Text, Whole } from "./shapes.ts";
 
 const TimeOfDay = Type.Object(
@@ -203,6 +204,7 @@ export const TextQuery = Type.Object({
   to: Type.Array(Type.String(), { minItems: 1, description: "Recipients, separated by commas." }),
   text: MessageText,
   ...flatOptions,
+  ...regionalQuery,
   bulkId: optional(BulkId),
   messageId: optional(MessageId),
   track: OptionalText("SMS: it will be told whether the message brought what it is for."),

@@ -8,6 +8,7 @@ import { badField } from "./errors.ts";
 import { conversionWish } from "./link-options.ts";
 import { type Api, operation } from "./operation.ts";
 import { type Fields, queryFields } from "./parameters.ts";
+import { readRegional } from "./regional-query.ts";
 import * as schemas from "./schemas.ts";
 import { refuseUrlTracking, sendSingle } from "./sending.ts";
 
@@ -36,6 +37,7 @@ export function readQuery(query: Fields, properties: object): Fields {
     else if (typeof value !== "string") throw badField(name, "must be given once");
     // A plus sign that was not escaped arrives as a space, and can be nothing else here.
     else if (name === "sendAt") fields.sendAt = value.replace(" ", "+");
+    else if (name === "from") fields.from = value.replace(/^ (?=\d)/, "+");
     else fields[name] = CONVERSIONS[(schema as { type?: string }).type ?? ""]?.(value) ?? value;
   }
   return fields;
@@ -81,7 +83,8 @@ export function textQueryOperations(api: Api, intake: Pick<Intake, "send">): voi
       const conversion = conversionWish(query.track, query.trackingType, query.processKey);
       // Whoever schedules one needs its bulkId to move it or to call it off.
       const isManaged = query.sendAt !== undefined;
-      return sendSingle(intake, request, "text", query, JSON.stringify(query), isManaged, conversion);
+      const fields = { ...query, ...readRegional(query) };
+      return sendSingle(intake, request, "text", fields, JSON.stringify(query), isManaged, conversion);
     },
   );
 }

@@ -7,7 +7,7 @@ import type { KeptFields, PinConfiguration, PinError, PinSending, PinVerdict } f
 import { DEFAULT_CONFIGURATION } from "../pins/defaults.ts";
 import { isPin, maskOf, pinOf } from "../pins/pin.ts";
 import { type Count, countOne, parseCount, parseRate, parseSpan, type Rate, uncountOne } from "../pins/rate.ts";
-import { filledIn, valuesFault } from "../pins/text.ts";
+import { filledIn, unusedValues, valuesFault } from "../pins/text.ts";
 import { finder, inserting, selecting } from "../store/by-name.ts";
 import type { CommandParts } from "../store/command-parts.ts";
 import { PIN, PIN_APPLICATION, PIN_TEMPLATE, type PinApplicationRow, type PinRow } from "../store/schema/pin.ts";
@@ -263,6 +263,7 @@ export function pinCommands({ sql, secrets }: CommandParts) {
           before: { sentAtMs: again?.sentAtMs ?? null, expiresAtMs: again?.expiresAtMs ?? expiresAtMs },
           expiresAtMs,
         },
+        unused: unusedValues(wanted.text, values),
         message: {
           pinId,
           to,

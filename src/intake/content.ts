@@ -7,7 +7,7 @@ import { urlProblem } from "../runtime/urls.ts";
 import { parseDateTime } from "../schedule/date-time.ts";
 import { expiry, firstSendable, tooFarAhead } from "../schedule/sending-time.ts";
 import type { DeliveryWindow } from "../schedule/window.ts";
-import { isSender, maySendAs, type SenderRules } from "../sms/addresses.ts";
+import { chosenSender, isSender, maySendAs, type SenderRules } from "../sms/addresses.ts";
 import { STATUS } from "../sms/statuses.ts";
 import { type KnownBodies, prepareBody } from "./body.ts";
 import type { MessageFields, Problem, RequestedMessage, TimeOfDay } from "./request.ts";
@@ -54,7 +54,7 @@ export function prepareContent(
   const window = readWindow(at("deliveryTimeWindow"), fields.deliveryTimeWindow, problems);
   if (problems.length > 0) return problems;
 
-  const from = fields.from ?? rules.defaultSender ?? "";
+  const from = chosenSender(fields.from, rules);
   const senderIsFine = isSender(from) && maySendAs(rules, from);
   const body = prepareBody(fields, isWanted && senderIsFine, known);
   const standing = subscriptionOf(rules, fields, from);

@@ -72,7 +72,13 @@ export interface PinTimes {
 }
 
 export type PinSendingOutcome =
-  | { readonly kind: "made"; readonly message: PinMessage; readonly times: PinTimes }
+  /** `unused`: placeholders that the text has not. */
+  | {
+      readonly kind: "made";
+      readonly message: PinMessage;
+      readonly times: PinTimes;
+      readonly unused: readonly string[];
+    }
   /** Of a resend: "pin". */
   | { readonly kind: "unknown"; readonly what: "application" | "template" | "pin" }
   | { readonly kind: "disabled" }

@@ -16,15 +16,17 @@ export function textFault(text: string): string | null {
   return text.includes(PIN_PLACEHOLDER) ? null : `must have ${PIN_PLACEHOLDER}, where the PIN goes`;
 }
 
-/** What is wrong with the values for a text; null where nothing is. */
+/** What is wrong with the values for a text; null where nothing is. Values that it has no place for do no harm. */
 export function valuesFault(text: string, values: Readonly<Record<string, string>>): string | null {
-  const wanted = placeholdersIn(text);
-  const given = Object.keys(values);
-  if (given.includes(PIN)) return "must not have pin: the service makes it";
-  const unknown = given.find((name) => !wanted.includes(name));
-  if (unknown !== undefined) return `has ${unknown}, which the text of the template has not`;
-  const missing = wanted.find((name) => !given.includes(name));
+  if (Object.hasOwn(values, PIN)) return "must not have pin: the service makes it";
+  const missing = placeholdersIn(text).find((name) => !Object.hasOwn(values, name));
   return missing === undefined ? null : `must have ${missing}, which the text of the template has`;
+}
+
+/** The names of values that a text has no place for. */
+export function unusedValues(text: string, values: Readonly<Record<string, string>>): string[] {
+  const wanted = placeholdersIn(text);
+  return Object.keys(values).filter((name) => !wanted.includes(name));
 }
 
 /** The text with the PIN and the values in their places. What stands in a value is text, whatever it looks like. */

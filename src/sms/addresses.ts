@@ -66,6 +66,11 @@ export interface SenderRules {
   readonly allowedSenders: readonly string[] | null;
 }
 
+/** The sender of a message, which names one or leaves it to its account; empty where neither has one. */
+export function chosenSender(named: string | null | undefined, { defaultSender }: SenderRules): string {
+  return plainSender(named || (defaultSender ?? ""));
+}
+
 export function maySendAs({ allowedSenders, defaultSender }: SenderRules, from: string): boolean {
   return allowedSenders === null || from === defaultSender || allowedSenders.includes(from);
 }

@@ -41,6 +41,23 @@ test("it is taken off in every version and form, and the answer and the carrier 
   for (const { to } of handedOn) assert.equal(to, TO);
 });
 
+test("numbers and ids may be whole numbers of JSON: they are their digits", async () => {
+  const number = 41780000000;
+  const message = { from: 41790000000, text: "Hello" };
+  assert.deepEqual(await sentTo(SINGLE, { ...message, to: number, messageId: 7 }), [String(number)]);
+  assert.deepEqual(await sentTo(SINGLE, { ...message, to: [number, TO] }), [String(number), TO]);
+  const destinations = Array.from({ length: 500 }, (_, index) => ({ to: number + index, messageId: 1_000 + index }));
+  const sent = await sentTo(ADVANCED, { bulkId: 12, messages: [{ ...message, destinations }] });
+  assert.deepEqual(
+    sent,
+    destinations.map(({ to }) => String(to)),
+  );
+  const { json } = await service.call("GET", "/sms/1/logs?messageId=1000");
+  assert.deepEqual([json.results[0].bulkId, json.results[0].from], ["12", "41790000000"]);
+  for (const to of [41793026727.5, -1, 2 ** 60])
+    assert.equal((await service.call("POST", SINGLE, { body: { ...message, to } })).status, 400, String(to));
+});
+
 test("what is too short without it is rejected as it then stands", async () => {
   const { json } = await service.call("POST", SINGLE, {
     body: { from: "InfoSMS", to: ["+123", "00123", "+"], text: "x" },

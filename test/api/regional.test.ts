@@ -90,3 +90,21 @@ test("they outlive the process: what waited in the store has them", async (t) =>
   const [part] = await eventually(async () => smsc.parts.length > 0 && smsc.parts);
   assert.deepEqual(tlvsOf(part!), { ...SENT, 5123: "알림" });
 });
+
+test("a plain URL of version 1 has them as version 3's has, under the same names", async (t) => {
+  const smsc = await startSmsc(t);
+  const service = await startTestService(t, { catalogue: smppCatalogue(smsc.port, INDIA) });
+  const { principalEntityId, contentTemplateId, telemarketerId } = indiaDlt as Record<string, string>;
+  const query = new URLSearchParams({
+    from: "InfoSMS",
+    to: TO,
+    text: "Hello",
+    ...(principalEntityId && { indiaDltPrincipalEntityId: principalEntityId }),
+    ...(contentTemplateId && { indiaDltContentTemplateId: contentTemplateId }),
+    ...(telemarketerId && { indiaDltTelemarketerId: telemarketerId }),
+  });
+  const answer = await service.call("GET", `/sms/1/text/query?${query}`);
+  assert.equal(answer.status, 200, answer.text);
+  const parts = await eventually(async () => smsc.parts.length === 1 && smsc.parts);
+  assert.deepEqual(parts.map(tlvsOf), [SENT]);
+});

@@ -51,6 +51,27 @@ test("the default sender is always allowed, by name too; an empty list allows no
   assert.deepEqual(await send("NONE", "InfoSMS", undefined), ["REJECTED_SOURCE", "REJECTED_SOURCE"]);
 });
 
+test("a sender's plus is taken off in every version, and an empty sender is the default one", async () => {
+  const authorization = basic("SOME", "password");
+  assert.deepEqual(await send("SOME", "+41790000000", ""), ["PENDING_ENROUTE", "PENDING_ENROUTE"]);
+  const query = (path: string) => service.call("GET", `${path}&to=${TO}&text=Hi`, { authorization });
+  for (const path of [
+    "/sms/1/text/query?from=+41790000000",
+    "/sms/1/text/query?from=%2B41790000000",
+    "/sms/3/text/query?from=+41790000000",
+    "/sms/3/text/query?from=",
+  ]) {
+    const { json, text } = await query(path);
+    assert.equal(json.messages[0].status.groupName, "PENDING", `${path} ${text}`);
+  }
+  const body = { messages: [{ sender: "+41790000000", destinations: [{ to: TO }], content: { text: "Hi" } }] };
+  const third = await service.call("POST", "/sms/3/messages", { authorization, body });
+  assert.equal(third.json.messages[0].status.groupName, "PENDING", third.text);
+  const { results } = await logs("SOME", `&from=${encodeURIComponent("+41790000000")}`);
+  assert.ok(results.length >= 5);
+  assert.deepEqual([...new Set(results.map(({ from }: { from: string }) => from))], ["41790000000"]);
+});
+
 test("binary messages and plain URLs are held to the same list", async () => {
   const authorization = basic("SOME", "password");
   const binary = await service.call("POST", "/sms/1/binary/single", {

@@ -2,6 +2,7 @@
 import type { BinaryFields, RequestedMessage } from "../../intake/request.ts";
 import { NO_REPORT, type ReportForm, TOLD } from "../../message/report-form.ts";
 import { isDlrUrl } from "../../reports/rendering/dlr-url.ts";
+import { given } from "../../runtime/given.ts";
 import { MAX_URL_LENGTH } from "../../runtime/urls.ts";
 import { formatDateTime } from "../../schedule/date-time.ts";
 import { DEFAULT_ALPHABET, isGsm, septetsOf } from "../../sms/alphabets.ts";
@@ -75,7 +76,7 @@ export function readMessage(parameters: Parameters, bodyKind: BodyKind, nowMs: n
       destinations: numbers.map((to) => ({ to })),
       fields: {
         ...contentOf(parameters, udh, bodyKind),
-        ...senderOf(parameters),
+        ...given({ from: textOf(parameters.get("from"))?.trim() }),
         ...carriedBy(parameters),
         ...(reports.url === null ? {} : { notifyUrl: reports.url, intermediateReport: reports.intermediate }),
         ...(deferred === null || deferred === 0 ? {} : { sendAt: formatDateTime(nowMs + deferred * MINUTE_MS) }),
@@ -103,11 +104,6 @@ function receivers(parameters: Parameters, bodyKind: BodyKind): { numbers: strin
 
 function international(number: string): string {
   return number.replaceAll("-", "").replace(/^(?:\+|00)/, "");
-}
-
-function senderOf(parameters: Parameters): { from?: string } {
-  const from = textOf(parameters.get("from"))?.trim() ?? "";
-  return from === "" ? {} : { from: /^\+\d+$/.test(from) ? from.slice(1) : from };
 }
 
 function udhOf(parameters: Parameters): Buffer | null {

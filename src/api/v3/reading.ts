@@ -8,6 +8,7 @@ import type {
   TimeOfDay,
 } from "../../intake/request.ts";
 import { formOfV3, NO_REPORT, type ReportForm } from "../../message/report-form.ts";
+import { given } from "../../runtime/given.ts";
 import type { Static } from "../../runtime/type.ts";
 import { urlProblem } from "../../runtime/urls.ts";
 import { type SpeedLimit, speedLimitOf } from "../../schedule/pace.ts";
@@ -82,11 +83,9 @@ function readMessage(
   const { sender, from } = message;
   const { entityId, applicationId } = platform;
   const { intermediateReport, url } = delivery;
-  // A sender that is empty is none, and the account's own is taken.
-  const named = sender || from;
   const fields: MessageFields = {
     ...readContent(`${path}.content`, message.content, problems),
-    ...(named === undefined || named === "" ? {} : { from: named }),
+    ...given({ from: sender || from }),
     ...(flash === undefined ? {} : { flash }),
     ...(sendAt === undefined ? {} : { sendAt }),
     ...(window === undefined ? {} : { deliveryTimeWindow: window }),

@@ -1,6 +1,7 @@
 /** The shapes of version 3's sending operations. */
 import { Type } from "../../runtime/type.ts";
 import { LANGUAGE_CHOICES, TRANSLITERATIONS } from "../../sms/text.ts";
+import { regionalQuery } from "../regional-query.ts";
 import * as schemas from "../schemas.ts";
 import { OneOf, OptionalFlag, OptionalText, OptionalWhole, optional, Text, Whole } from "../shapes.ts";
 
@@ -110,8 +111,6 @@ export const MessagesRequest = Type.Object({
   ),
 });
 
-const Int32 = (description: string) => optional(Type.Integer({ minimum: 0, maximum: 2_147_483_647, description }));
-
 export const TextQuery = Type.Object({
   to: Type.Array(Type.String(), { minItems: 1, description: "Recipients, separated by commas." }),
   text: Type.String({ minLength: 1, description: "The message." }),
@@ -131,13 +130,7 @@ export const TextQuery = Type.Object({
   sendAt: OptionalText("When to send; at most 180 days ahead."),
   ...schemas.platformIds,
   campaignReferenceId: schemas.CampaignReferenceId,
-  indiaDltContentTemplateId: optional(Type.String({ maxLength: 255 })),
-  indiaDltPrincipalEntityId: optional(Type.String({ maxLength: 255 })),
-  indiaDltTelemarketerId: optional(Type.String({ maxLength: 255 })),
-  turkeyIysBrandCode: Int32("The account's unless given."),
-  turkeyIysRecipientType: optional(OneOf(["BIREYSEL", "TACIR"], "A person or a merchant.")),
-  southKoreaResellerCode: Int32("The reseller."),
-  southKoreaTitle: optional(Type.String({ maxLength: 66 })),
+  ...regionalQuery,
 });
 
 const StatusV3 = Type.Object({
