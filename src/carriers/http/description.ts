@@ -10,6 +10,8 @@ const Text = (maxLength: number) => Type.String({ minLength: 1, maxLength });
 const Template = Text(2_000);
 /** Names separated by dots, `messages.0.id`; empty for the whole. */
 const Path = Type.String({ maxLength: 200 });
+/** One, or several of which the first counts that has something. */
+const Paths = Type.Union([Path, Type.Array(Path, { minItems: 1, maxItems: 8 })]);
 const Templates = Type.Record(Type.String(), Type.String({ maxLength: 2_000 }));
 const Words = Type.Union([Text(200), Type.Array(Text(200), { minItems: 1, maxItems: 200 })]);
 const Conditions = Type.Record(Type.String(), Words);
@@ -126,14 +128,14 @@ const Poll = Type.Object(
           {
             at: Path,
             where: Conditions,
-            id: Path,
-            phone: Path,
-            network: Path,
-            status: Path,
-            code: Path,
-            from: Path,
-            to: Path,
-            text: Path,
+            id: Paths,
+            phone: Paths,
+            network: Paths,
+            status: Paths,
+            code: Paths,
+            from: Paths,
+            to: Paths,
+            text: Paths,
           },
           strict,
         ),
@@ -157,13 +159,13 @@ const comes = {
 const Receipts = Type.Object(
   {
     ...comes,
-    id: Path,
-    phone: Type.Optional(Path),
-    network: Type.Optional(Path),
-    status: Path,
+    id: Paths,
+    phone: Type.Optional(Paths),
+    network: Type.Optional(Paths),
+    status: Paths,
     /** The provider's word for a state, and what it is here. A word that is not named is read as held. */
     outcomes: Type.Record(Type.String(), oneOf(["held", "delivered", "undeliverable", "rejected", "expired", "lost"])),
-    code: Type.Optional(Path),
+    code: Type.Optional(Paths),
     errors: Type.Optional(Names),
   },
   strict,
@@ -172,13 +174,33 @@ const Receipts = Type.Object(
 const Incoming = Type.Object(
   {
     ...comes,
-    from: Path,
-    to: Path,
-    text: Path,
+    /** The provider's own id: a message that comes again under it is no second one. */
+    id: Type.Optional(Paths),
+    from: Paths,
+    to: Paths,
+    text: Paths,
+    /** What stands for a number that the provider does not tell: templates with the carrier's values, and {id}, its own id. */
+    defaults: Type.Optional(Type.Partial(Type.Object({ from: Template, to: Template }, strict))),
     /** Where the provider gives parts and not whole messages. */
-    reference: Type.Optional(Path),
-    total: Type.Optional(Path),
-    sequence: Type.Optional(Path),
+    reference: Type.Optional(Paths),
+    total: Type.Optional(Paths),
+    sequence: Type.Optional(Paths),
+    /** Where it gives octets: they are no text, unless the data coding is 8 (UCS-2). */
+    octets: Type.Optional(
+      Type.Object(
+        {
+          where: Type.Optional(Conditions),
+          at: Paths,
+          encoding: Type.Optional(oneOf(["hex", "base64"])),
+          /** A user data header in hex, that is not among them. */
+          header: Type.Optional(Paths),
+          dataCoding: Type.Optional(Paths),
+          /** Of which the bit 64 says that they begin with a header. */
+          esmClass: Type.Optional(Paths),
+        },
+        strict,
+      ),
+    ),
   },
   strict,
 );

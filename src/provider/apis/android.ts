@@ -13,7 +13,7 @@ const ANDROID_STATES: Readonly<Record<Outcome, string>> = {
 
 export const android: ProviderApi = {
   take(call, state, _, settings) {
-    const [, id] = /^\/message(?:\/([^/]+))?$/.exec(call.path) ?? [null];
+    const [, id] = /^\/messages(?:\/([^/]+))?$/.exec(call.path) ?? [null];
     if (id === null) return NOT_FOUND;
     if (!isBasic(call, settings)) return replied(401, { message: "Unauthorized" });
     const shown = ({ message, fate }: Known) => {
@@ -27,6 +27,8 @@ export const android: ProviderApi = {
     const json = jsonOf(call);
     const to = textOf((json.phoneNumbers as unknown[] | undefined)?.[0]);
     if (!isPhone(to)) return replied(400, { message: "Invalid phone number" });
+    if (json.simNumber !== undefined && !Number.isSafeInteger(json.simNumber))
+      return replied(400, { message: "simNumber: a number is expected" });
     if (state.find(textOf(json.id)) !== undefined)
       return replied(409, { message: "Message with this ID already exists" });
     const message: TakenMessage = {
@@ -43,7 +45,7 @@ export const android: ProviderApi = {
   broken: () => ({ status: 500, json: { message: "Internal error" } }),
   refusal: (code) => ({ status: 400, json: { message: code } }),
   incoming(url, { id, from, to, text: message }, { secret }) {
-    const payload = { messageId: id, message, phoneNumber: `+${from}`, recipient: to, simNumber: 1 };
+    const payload = { messageId: id, message, sender: `+${from}`, recipient: to || null, simNumber: 1 };
     const timestamp = "1700000000";
     return jsonCall(url, { deviceId: "phone", event: "sms:received", id, payload, webhookId: "1" }, (body) =>
       secret === "" ? {} : { "x-signature": hmac(body + timestamp, secret, "hex"), "x-timestamp": timestamp },

@@ -33,3 +33,9 @@ for (const preset of PRESETS)
       [written],
     );
   });
+
+test("android: the SIM of a profile goes as the number that it is", async (t) => {
+  const { provider, send, report } = await startRig(t, "android", { profile: 'option = "2"' });
+  assert.equal((await report(await send("41793026727"))).status.groupName, "DELIVERED");
+  assert.equal(provider.messages.length, 1);
+});
