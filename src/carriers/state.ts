@@ -47,7 +47,7 @@ export function carrierState({ id, isUp, sinceMs, connections, health }: StateFa
     const found = paceFound === null ? "" : `; it takes ${Math.round(paceFound)} parts a second`;
     return { ...common, state: "throttled", reason: `the carrier says that it is sent too much${found}` };
   }
-  return { ...common, state: "bound", reason: newestProblem(missing) };
+  return { ...common, state: "bound", reason: newestProblem(missing) ?? connections?.warning ?? null };
 }
 
 function downState(missing: readonly LinkFacts[]): Pick<CarrierState, "state" | "reason" | "nextTryMs"> {

@@ -62,8 +62,6 @@ export interface ProviderState {
   /** By its id. */
   find(id: string): Known | undefined;
   findByReference(reference: string): Known | undefined;
-  /** Everything that has come to something, the newest last. */
-  ended(): readonly Known[];
 }
 
 export type Taken =

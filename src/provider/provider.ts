@@ -77,10 +77,6 @@ class Remembered implements ProviderState {
     return this.find(this.#ids.get(reference) ?? "");
   }
 
-  ended(): Known[] {
-    return [...this.#known.values()].filter(({ fate }) => fate !== null);
-  }
-
   all(): Known[] {
     return [...this.#known.values()];
   }

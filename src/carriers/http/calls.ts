@@ -1,6 +1,6 @@
 /** Requests to a provider, made from their descriptions, with what proves who we are. A token that ends is had anew. */
 import { createHmac } from "node:crypto";
-import type { Post, Transport } from "../../http/transport.ts";
+import type { AnswerHeaders, Post, Transport } from "../../http/transport.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import type { ReadAnswer } from "./answer.ts";
 import type { AuthDescription, RequestDescription } from "./description.ts";
@@ -8,7 +8,7 @@ import { textAt } from "./paths.ts";
 import { fillHeader, fillJson, fillPairs, fillPath, fillText, type JsonTemplate, type Values } from "./template.ts";
 
 export type Called =
-  | ({ readonly kind: "answered" } & ReadAnswer)
+  | ({ readonly kind: "answered"; readonly headers: AnswerHeaders } & ReadAnswer)
   | { readonly kind: "unsent"; readonly reason: string } // it never left us
   | { readonly kind: "unknown"; readonly reason: string }; // it was written, and nobody knows what became of it
 
@@ -179,13 +179,17 @@ export class Calls {
   }
 
   async #send(post: Post): Promise<Called> {
-    const answer = await this.#parts.transport.post(post);
+    let headers: AnswerHeaders = {};
+    const answer = await this.#parts.transport.post(post, (head) => {
+      headers = head;
+    });
     if (answer.kind === "unreachable") return { kind: "unsent", reason: answer.reason };
     if (answer.kind === "broken") return { kind: "unknown", reason: answer.reason };
     const data = readData(answer.excerpt);
     // Half an answer says what its status says, but not which id the message has.
     if (!answer.isWhole && answer.status < 300) return { kind: "unknown", reason: "the answer ended in its middle" };
-    return { kind: "answered", status: answer.status, data, retryAfterMs: this.#retryAfterMs(answer.retryAfter) };
+    const retryAfterMs = this.#retryAfterMs(answer.retryAfter);
+    return { kind: "answered", status: answer.status, headers, data, retryAfterMs };
   }
 
   /** Seconds, or a date (RFC 9110 §10.2.3). */

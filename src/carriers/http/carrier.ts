@@ -56,6 +56,8 @@ const CONNECT_MS = 10_000;
 /** Octets of an answer: a page of a thousand receipts has some hundred thousand. */
 const MAX_ANSWER = 4_194_304;
 const RETRY_MS = 1_000;
+/** Characters of a provider's warning that people are shown. */
+const MAX_WARNING = 300;
 /** After a message has expired, its last word may take so long. */
 const RECEIPT_WAIT_MS = 3_600_000;
 
@@ -74,6 +76,8 @@ export class HttpCarrier implements Carrier {
   readonly #pollers: readonly Poller[];
   /** The one that asks for each message. */
   readonly #eachPoller: Poller | undefined;
+  /** Whether receipts are called in, unless the provider says that they are not. */
+  readonly #isCalled: boolean;
   readonly #limiter: LogLimiter;
   readonly #requests: number;
   readonly #url: string;
@@ -87,6 +91,8 @@ export class HttpCarrier implements Carrier {
   #isStopped = false;
   #sinceMs: number;
   #problem: { readonly says: string; readonly atMs: number } | null = null;
+  /** What the provider said when it would not call us. */
+  #warning: string | undefined;
   readonly #settled: (() => void)[] = [];
   #listener = NOBODY;
 
@@ -123,6 +129,7 @@ export class HttpCarrier implements Carrier {
       onProblem: (says) => this.#warn("a poll failed", says),
     });
     this.#eachPoller = this.#pollers.find(({ asksEach }) => asksEach);
+    this.#isCalled = parts.callbacks.receiptsUrl !== undefined && description.receipts?.callback === true;
     if (this.#eachPoller !== undefined)
       this.resume = (outstanding) => {
         for (const { carrierMessageId, expiresAtMs } of outstanding)
@@ -187,9 +194,10 @@ export class HttpCarrier implements Carrier {
     const { stamp } = this.#pace;
     const called = await this.#call(() => this.#calls.call(send, this.#valuesOf(part)));
     if (called.kind === "unsent") return this.#heard(this.#unsent(), part, stamp);
+    const isAsked = this.#isAsked(send, called);
     const said: Submission =
       called.kind === "answered" ? readSubmission(send, called, called.data, part.message) : { kind: "unknown" };
-    return this.#heard(await this.#lookedUp(said, part), part, stamp);
+    return this.#heard(await this.#lookedUp(said, part), part, stamp, isAsked);
   }
 
   /** What is handed over in the same turn goes together. */
@@ -212,6 +220,7 @@ export class HttpCarrier implements Carrier {
     const called = await this.#call(() =>
       this.#calls.call(send, values[0]!, placed(send.json ?? {}, many.at, items, values[0]!)),
     );
+    const isAsked = this.#isAsked(send, called);
     const itemOf = called.kind === "answered" ? answersIn(many, called, batch) : () => undefined;
     const saidOf = (part: PartToSubmit, index: number): Submission => {
       if (called.kind === "unsent") return this.#unsent();
@@ -221,7 +230,7 @@ export class HttpCarrier implements Carrier {
       return readSubmission(send, called, item ?? called.data, part.message);
     };
     for (const [index, { part, resolve }] of batch.entries())
-      void this.#lookedUp(saidOf(part, index), part).then((said) => resolve(this.#heard(said, part, stamp)));
+      void this.#lookedUp(saidOf(part, index), part).then((said) => resolve(this.#heard(said, part, stamp, isAsked)));
   }
 
   /** One request among those that may be under way. */
@@ -254,8 +263,20 @@ export class HttpCarrier implements Carrier {
     return said.kind === "refused" ? { kind: "not now", retryAfterMs: RETRY_MS } : { kind: "unknown" };
   }
 
-  #heard(submission: Submission, { message }: PartToSubmit, stamp: number): Submission {
-    if (submission.kind === "accepted")
+  /** Whether the provider is asked for receipts: it cannot call us, or says that it will not. */
+  #isAsked({ uncalled }: SendDescription, called: Called): boolean {
+    const header =
+      uncalled === undefined || called.kind !== "answered" ? null : called.headers[uncalled.header.toLowerCase()];
+    const says = typeof header === "string" && header.includes(uncalled!.says) ? header.slice(0, MAX_WARNING) : null;
+    if (says !== null && this.#isCalled) {
+      this.#warning = `it does not call back, and is asked for receipts: ${says}`;
+      this.#warn("the carrier does not call back, and is asked for receipts instead", says);
+    }
+    return says !== null || !this.#isCalled;
+  }
+
+  #heard(submission: Submission, { message }: PartToSubmit, stamp: number, isAsked = false): Submission {
+    if (submission.kind === "accepted" && isAsked)
       for (const id of [submission.carrierMessageId, ...(submission.others ?? [])])
         this.#eachPoller?.await(id, message.expiresAtMs + RECEIPT_WAIT_MS);
     this.#pace.answered(stamp, submission.kind === "later" && submission.status !== undefined);
@@ -315,7 +336,7 @@ export class HttpCarrier implements Carrier {
       nextTryMs: this.#downTimer === null ? null : this.#sinceMs + this.#downMs,
       inFlight: this.#underWay,
     };
-    return { links: [link], ...this.#pace.facts };
+    return { links: [link], ...this.#pace.facts, ...given({ warning: this.#warning }) };
   }
 
   async start(): Promise<void> {

@@ -81,6 +81,8 @@ const Send = Type.Object(
   {
     ...request,
     ...answer,
+    /** A header of the answer that has these words where the provider will not call us back: people are told, and it is asked for these messages. */
+    uncalled: Type.Optional(Type.Object({ header: Text(100), says: Text(200) }, strict)),
     /** Several messages in a call: the body has a list at `at`, and the answer one at `answers`, matched by our key at `key` or else by their order. */
     many: Type.Optional(
       Type.Object(
@@ -121,6 +123,10 @@ const Poll = Type.Object(
     everySeconds: Type.Optional(Type.Integer({ minimum: 1, maximum: 86_400 })),
     /** A call for each message that waits for its receipt, with {id}; else one call for all. */
     each: Type.Optional(Type.Boolean()),
+    /** So many messages in such a call: {id} has their ids with commas between, and {count} their number. Default 1. */
+    most: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000 })),
+    /** Such calls in a second. Default 10. */
+    perSecond: Type.Optional(Type.Number({ minimum: 0.1, maximum: 1_000 })),
     /** Where such an answer has what a callback has elsewhere: places and words that stand over those beside `poll`. */
     reads: Type.Optional(
       Type.Partial(

@@ -36,7 +36,7 @@ function templateFaults({ auth, send, sendOctets, lookup, receipts, incoming }: 
     ["send", [templatesIn(send), send?.many?.item ?? {}], OF_MESSAGE],
     ["sendOctets", [templatesIn(sendOctets), sendOctets?.many?.item ?? {}], OF_MESSAGE],
     ["lookup", templatesIn(lookup), OF_MESSAGE],
-    ["receipts", templatesIn(receipts?.poll), [...OF_CARRIER, "id", "cursor"]],
+    ["receipts", templatesIn(receipts?.poll), [...OF_CARRIER, "id", "count", "cursor"]],
     ["incoming", templatesIn(incoming?.poll), [...OF_CARRIER, "cursor"]],
   ];
   return places.flatMap(([field, template, known]) => {

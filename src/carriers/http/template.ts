@@ -124,7 +124,7 @@ function formText(text: string): string {
 
 const NUMBER = /^-?(?:0|[1-9]\d{0,14})$/;
 
-function valueOf({ name, isNumber }: Place, values: Values): TemplateValue | undefined {
+function valueIn({ name, isNumber }: Place, values: Values): TemplateValue | undefined {
   const value = values[name];
   return isNumber && typeof value === "string" && NUMBER.test(value) ? Number(value) : value;
 }
@@ -133,7 +133,7 @@ function valueOf({ name, isNumber }: Place, values: Values): TemplateValue | und
 export function fillJson(template: JsonTemplate, values: Values): JsonTemplate | undefined {
   if (typeof template === "string") {
     const { alone } = readTemplate(template);
-    return alone === undefined ? fillText(template, values) : valueOf(alone, values);
+    return alone === undefined ? fillText(template, values) : valueIn(alone, values);
   }
   if (typeof template !== "object" || template === null) return template;
   if (Array.isArray(template))

@@ -1,6 +1,5 @@
 /** Another Heliograph, or a service of the same API family, as far as the preset speaks with it: advanced sending, reports pushed and fetched, messages from phones. */
 import {
-  type Known,
   NOT_FOUND,
   type Outcome,
   type ProviderApi,
@@ -17,6 +16,8 @@ const GROUPS: Readonly<Record<Outcome, readonly [group: string, name: string, er
   rejected: ["UNDELIVERABLE", "UNDELIVERABLE_REJECTED_OPERATOR", "EC_SMS_REJECTED_BY_MOBILE_OPERATOR"],
   expired: ["EXPIRED", "EXPIRED_EXPIRED", "EC_MESSAGE_EXPIRED"],
 };
+
+const ON_ITS_WAY: ProviderOutcome = { outcome: "held", code: null };
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -57,15 +58,10 @@ export const heliograph: ProviderApi = {
     if (call.headers.authorization !== `App ${password}`)
       return replied(401, exception("UNAUTHORIZED", "Invalid login details"));
     if (call.method === "GET" && call.path === "/sms/1/inbox/reports") return replied(200, { results: [] });
-    if (call.method === "GET" && call.path === "/sms/1/reports") {
-      // What was pushed is not told again.
-      const unsaid = ({ message }: Known): boolean => message.callbackUrl === null;
-      return replied(200, {
-        results: state
-          .ended()
-          .filter(unsaid)
-          .map(({ message, fate }) => report(message, fate!)),
-      });
+    if (call.method === "GET" && call.path === "/sms/1/logs") {
+      const ids = (call.query.get("messageId") ?? "").split(",");
+      const known = ids.flatMap((id) => state.find(id) ?? []);
+      return replied(200, { results: known.map(({ message, fate }) => report(message, fate ?? ON_ITS_WAY)) });
     }
     if (call.method !== "POST" || !/^\/sms\/1\/(text|binary)\/advanced$/.test(call.path)) return NOT_FOUND;
     const messages: TakenMessage[] = [];
