@@ -7,7 +7,7 @@ import type { IncomingPart } from "../../message/incoming.ts";
 import type { Receipt } from "../../message/receipt.ts";
 import { onceEach } from "../../runtime/lazy.ts";
 import { Networks, parseNetworks } from "../../runtime/networks.ts";
-import { readData } from "./calls.ts";
+import { readData } from "./data.ts";
 import type { CallbackCheck, Description } from "./description.ts";
 import { describe } from "./presets.ts";
 import type { HttpProfile } from "./profile.ts";

@@ -3,6 +3,7 @@ import { createHmac } from "node:crypto";
 import type { AnswerHeaders, Post, Transport } from "../../http/transport.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import type { ReadAnswer } from "./answer.ts";
+import { readData } from "./data.ts";
 import type { AuthDescription, RequestDescription } from "./description.ts";
 import { textAt } from "./paths.ts";
 import { fillHeader, fillJson, fillPairs, fillPath, fillText, type JsonTemplate, type Values } from "./template.ts";
@@ -56,7 +57,7 @@ export class Calls {
     if (post === null) return { kind: "unsent", reason: "a value of its address is missing" };
     const signed = this.#needsSigning ? await this.#signed(post, values) : post;
     if (typeof signed === "string") return { kind: "unsent", reason: signed };
-    const called = await this.#send(signed);
+    const called = await this.#send(signed, request.patterns);
     if (called.kind === "answered" && called.status === 401 && this.#parts.auth?.kind === "oauth2") this.#token = null;
     return called;
   }
@@ -178,14 +179,14 @@ export class Calls {
     return { text, untilMs: clock.monotonic() + Math.max(lifeMs - EARLY_MS, lifeMs / 2) };
   }
 
-  async #send(post: Post): Promise<Called> {
+  async #send(post: Post, patterns?: readonly string[]): Promise<Called> {
     let headers: AnswerHeaders = {};
     const answer = await this.#parts.transport.post(post, (head) => {
       headers = head;
     });
     if (answer.kind === "unreachable") return { kind: "unsent", reason: answer.reason };
     if (answer.kind === "broken") return { kind: "unknown", reason: answer.reason };
-    const data = readData(answer.excerpt);
+    const data = readData(answer.excerpt, patterns);
     // Half an answer says what its status says, but not which id the message has.
     if (!answer.isWhole && answer.status < 300) return { kind: "unknown", reason: "the answer ended in its middle" };
     const retryAfterMs = this.#retryAfterMs(answer.retryAfter);
@@ -222,12 +223,3 @@ function proofOf({ auth, values }: CallsParts): readonly [name: string, value: s
 }
 
 const HEADERS = { accept: "application/json", "user-agent": "Heliograph" } as const;
-
-/** JSON, or the text itself. */
-export function readData(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
-}

@@ -2,7 +2,7 @@
  * How a provider's HTTP API is spoken, as data: what is sent, how an answer reads, and how receipts and messages from phones come. A preset is one such
  * description; a catalogue may have its own. Nothing in it is code: templates have places for values (template.ts), and answers are read by paths (paths.ts).
  */
-import { oneOf, type Static, Type } from "../../runtime/type.ts";
+import { oneOf, type Static, type TObject, type TSchema, Type } from "../../runtime/type.ts";
 import type { JsonTemplate } from "./template.ts";
 
 const strict = { additionalProperties: false };
@@ -51,6 +51,8 @@ const request = {
   /** The body: one of the two, or none. */
   form: Type.Optional(Templates),
   json: Type.Optional(Json),
+  /** How an answer that is text reads: the first that fits, its places by their names, such as `Success "{id}"`. JSON and XML need none. */
+  patterns: Type.Optional(Type.Array(Text(200), { minItems: 1, maxItems: 20 })),
 };
 
 /** What an answer means: the first rule that fits. Without one: 2xx is accepted, 429 and 503 later, other 5xx not now, and the rest refused. */
@@ -240,7 +242,17 @@ export const describing = {
   repeatable: Type.Optional(Type.Boolean()),
 } as const;
 
-const Description = Type.Object(describing, strict);
+export const Description = Type.Object(describing, strict);
+
+/** The same with nothing that must be there, at any depth: what a profile leaves out its preset may have. Both together are looked at as a whole (faults.ts). */
+function loosened(schema: TSchema): TSchema {
+  const { properties } = schema as Partial<TObject>;
+  if (properties === undefined) return schema;
+  const loose = Object.fromEntries(Object.entries(properties).map(([name, each]) => [name, loosened(each as TSchema)]));
+  return Type.Partial(Type.Object(loose), strict);
+}
+export const overriding = (loosened(Description) as TObject).properties as typeof describing;
+
 export type Description = Static<typeof Description>;
 export type SendDescription = Static<typeof Send>;
 export type RequestDescription = Pick<SendDescription, keyof typeof request>;

@@ -26,10 +26,9 @@ const EVERY_SECONDS = 5;
 const MAX_PAGES = 20;
 /** Messages that are asked for one by one: the oldest is forgotten beyond it, and ends as what no receipt came for. */
 const MAX_AWAITED = 100_000;
-/** Calls of a round; of these at a time, and in a second. */
+/** Calls of a round; of these at a time, and unless it is said in a second. */
 const EACH_ROUND = 1_000;
 const AT_ONCE = 10;
-const PER_SECOND = 10;
 /** A message is asked for the more rarely the longer it waits: after an eighth of that time, and after five minutes at most. */
 const PATIENCE = 8;
 const MAX_WAIT_MS = 300_000;
@@ -64,24 +63,21 @@ export class Poller {
   /** Those that a description needs: none for what the provider calls us with. */
   static of({ receipts, incoming, send }: Description, parts: PollerParts): Poller[] {
     const pollers: Poller[] = [];
+    const add = (poll: PollDescription, take: Take) => pollers.push(new Poller(poll, parts, take));
     const isCalled = (way: { readonly callback?: boolean }) => way.callback === true && parts.hasCallbacks;
     // A provider that may say that it will not call is asked for the messages of which it does.
     if (receipts?.poll !== undefined && (!isCalled(receipts) || send?.uncalled !== undefined))
-      pollers.push(
-        new Poller(receipts.poll, parts, async (data) => {
-          const found = readReceipts({ ...receipts, ...receipts.poll!.reads }, data, parts.clock.now());
-          await Promise.all(found.map(parts.onReceipt));
-          return found;
-        }),
-      );
+      add(receipts.poll, async (data) => {
+        const found = readReceipts({ ...receipts, ...receipts.poll!.reads }, data, parts.clock.now());
+        await Promise.all(found.map(parts.onReceipt));
+        return found;
+      });
     if (incoming?.poll !== undefined && !isCalled(incoming))
-      pollers.push(
-        new Poller(incoming.poll, parts, async (data) => {
-          const found = readIncoming({ ...incoming, ...incoming.poll!.reads }, data, parts.clock.now());
-          await Promise.all(found.map(parts.onIncoming));
-          return [];
-        }),
-      );
+      add(incoming.poll, async (data) => {
+        const found = readIncoming({ ...incoming, ...incoming.poll!.reads }, data, parts.clock.now());
+        await Promise.all(found.map(parts.onIncoming));
+        return [];
+      });
     return pollers;
   }
 
@@ -118,11 +114,14 @@ export class Poller {
     await this.#timer?.stop();
   }
 
-  /** One that is busy, does not know us or does not answer is left alone: for as long as it says, and longer each time. */
-  #rest(retryAfterMs: number): void {
-    const waitMs = Math.max(retryAfterMs, Math.min(this.#everyMs * 2 ** this.#rests, MAX_WAIT_MS));
-    this.#rests++;
+  /** One that is busy, does not know us or does not answer is left alone: for as long as it says, and longer each time. Gives whether it is. */
+  #rest(called: readonly Called[]): boolean {
+    const bad = called.filter(isOfProvider);
+    if (bad.length === 0) return false;
+    const saidMs = bad.map((each) => (each.kind === "answered" ? (each.retryAfterMs ?? 0) : 0));
+    const waitMs = Math.max(...saidMs, Math.min(this.#everyMs * 2 ** this.#rests++, MAX_WAIT_MS));
     this.#restsUntilMs = this.#parts.clock.monotonic() + waitMs;
+    return true;
   }
 
   async #askAll(): Promise<boolean> {
@@ -130,7 +129,7 @@ export class Poller {
     let called = await calls.call({ method: "GET", ...this.#poll }, { cursor: this.#cursor });
     for (let page = 1; ; page++) {
       if (!this.#isGood(called)) {
-        if (isOfProvider(called)) this.#rest(retryAfterOf(called));
+        this.#rest([called]);
         return false;
       }
       await this.#take(called.data);
@@ -147,18 +146,14 @@ export class Poller {
   /** A few calls at a time, so many in a second. Gives whether the round came to its end. */
   async #askEach(): Promise<boolean> {
     const { clock } = this.#parts;
-    const { most = 1, perSecond = PER_SECOND } = this.#poll;
+    const { most = 1, perSecond = AT_ONCE } = this.#poll;
     const atOnce = Math.min(AT_ONCE, Math.ceil(perSecond));
     const due = this.#due(EACH_ROUND * most);
     for (let from = 0; from < due.length; from += atOnce * most) {
       const endsMs = clock.monotonic() + (atOnce * 1_000) / perSecond;
       const groups = Array.from({ length: atOnce }, (_, at) => due.slice(from + at * most, from + (at + 1) * most));
       const called = await Promise.all(groups.filter(({ length }) => length > 0).map((ids) => this.#ask(ids)));
-      const bad = called.filter(isOfProvider);
-      if (bad.length > 0) {
-        this.#rest(Math.max(...bad.map(retryAfterOf)));
-        return false;
-      }
+      if (this.#rest(called)) return false;
       if (from + atOnce * most >= due.length) break;
       if (await within(clock, endsMs - clock.monotonic(), this.#stopping.promise, false)) return false;
     }
@@ -204,8 +199,4 @@ export class Poller {
 
 function isOfProvider(called: Called): boolean {
   return called.kind !== "answered" || called.status >= 500 || OF_PROVIDER.has(called.status);
-}
-
-function retryAfterOf(called: Called): number {
-  return called.kind === "answered" ? (called.retryAfterMs ?? 0) : 0;
 }

@@ -40,7 +40,7 @@ export const describe = onceEach(new WeakMap<HttpProfile, DescribedProvider>(), 
     names.filter((name) => profile[name] !== undefined).map((name) => [name, profile[name]]),
   );
   const { url, partsPerSecond, ...rest } = preset;
-  const description: Description = { ...rest, ...own };
+  const description = merged(rest, own) as Description;
   const { incoming } = description;
   return {
     url: profile.url ?? url ?? "",
@@ -48,6 +48,20 @@ export const describe = onceEach(new WeakMap<HttpProfile, DescribedProvider>(), 
     partsPerSecond: profile.partsPerSecond ?? partsPerSecond,
   };
 });
+
+type Table = Readonly<Record<string, unknown>>;
+const isTable = (value: unknown): value is Table =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+/** Of each two a request has one body, and to prove something in another way is another thing. */
+const INSTEAD: Readonly<Record<string, string>> = { form: "json", json: "form" };
+
+/** What a profile says stands over its preset field by field. */
+function merged(under: unknown, over: unknown): unknown {
+  if (!isTable(under) || !isTable(over) || (over.kind !== undefined && over.kind !== under.kind)) return over;
+  const kept = Object.entries(under).filter(([name]) => over[INSTEAD[name] ?? ""] === undefined);
+  const own = Object.entries(over).map(([name, value]) => [name, merged(under[name], value)]);
+  return Object.fromEntries([...kept, ...own]);
+}
 
 /** What stands for numbers that the provider does not tell is known from the profile. */
 function withDefaults(incoming: IncomingDescription, profile: HttpProfile): IncomingDescription {

@@ -97,12 +97,13 @@ export function fillHeader(template: string, values: Values): string | undefined
   return fillText(template, values)?.replace(/[\u0000-\u0008\u000a-\u001f\u007f]/g, "");
 }
 
-/** Pairs of a form or a query, without those that have no value. */
+/** Pairs of a form or a query, without those that have no value, or no template. */
 export function fillPairs(templates: Readonly<Record<string, string>>, values: Values): string {
   let pairs = "";
   for (const name in templates) {
     const text = fillText(templates[name]!, values);
-    if (text !== undefined) pairs += `${pairs === "" ? "" : "&"}${formText(name)}=${formText(text)}`;
+    if (text !== undefined && templates[name] !== "")
+      pairs += `${pairs === "" ? "" : "&"}${formText(name)}=${formText(text)}`;
   }
   return pairs;
 }
@@ -129,8 +130,9 @@ function valueIn({ name, isNumber }: Place, values: Values): TemplateValue | und
   return isNumber && typeof value === "string" && NUMBER.test(value) ? Number(value) : value;
 }
 
-/** A value of JSON, without fields that have no value. */
+/** A value of JSON, without fields that have no value, or no template. */
 export function fillJson(template: JsonTemplate, values: Values): JsonTemplate | undefined {
+  if (template === "") return undefined;
   if (typeof template === "string") {
     const { alone } = readTemplate(template);
     return alone === undefined ? fillText(template, values) : valueIn(alone, values);

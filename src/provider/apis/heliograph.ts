@@ -1,5 +1,6 @@
 /** Another Heliograph, or a service of the same API family, as far as the preset speaks with it: advanced sending, reports pushed and fetched, messages from phones. */
 import {
+  type Known,
   NOT_FOUND,
   type Outcome,
   type ProviderApi,
@@ -7,7 +8,7 @@ import {
   type ProviderRequest,
   type TakenMessage,
 } from "../port.ts";
-import { isPhone, jsonCall, jsonOf, plain, replied, textOf, throttled } from "./shared.ts";
+import { isPhone, jsonCall, jsonOf, messageOf, replied, textOf, throttled } from "./shared.ts";
 
 const GROUPS: Readonly<Record<Outcome, readonly [group: string, name: string, error: string]>> = {
   held: ["PENDING", "PENDING_WAITING_DELIVERY", "EC_ABSENT_SUBSCRIBER"],
@@ -16,8 +17,6 @@ const GROUPS: Readonly<Record<Outcome, readonly [group: string, name: string, er
   rejected: ["UNDELIVERABLE", "UNDELIVERABLE_REJECTED_OPERATOR", "EC_SMS_REJECTED_BY_MOBILE_OPERATOR"],
   expired: ["EXPIRED", "EXPIRED_EXPIRED", "EC_MESSAGE_EXPIRED"],
 };
-
-const ON_ITS_WAY: ProviderOutcome = { outcome: "held", code: null };
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -31,22 +30,17 @@ interface Sent {
 function sentIn(call: ProviderRequest): Sent[] {
   const { messages } = jsonOf(call) as { messages?: readonly Json[] };
   return (messages ?? []).flatMap((json) =>
-    ((json.destinations as readonly Json[] | undefined) ?? []).map(({ to, messageId }) => ({
-      json,
-      to: textOf(to),
-      id: textOf(messageId),
-    })),
+    ((json.destinations as readonly Json[] | undefined) ?? []).map(({ to, messageId }) => {
+      return { json, to: textOf(to), id: textOf(messageId) };
+    }),
   );
 }
 
 const exception = (messageId: string, text: string) => ({ requestError: { serviceException: { messageId, text } } });
 
-const said = ({ to, id }: Sent, groupName: string, name: string) => ({
-  to,
-  messageId: id,
-  smsCount: 1,
-  status: { groupName, name },
-});
+const said = ({ to, id }: Sent, groupName: string, name: string) => {
+  return { to, messageId: id, smsCount: 1, status: { groupName, name } };
+};
 
 function report({ id, to, from }: TakenMessage, { outcome, code }: ProviderOutcome): object {
   const [groupName, name, error] = GROUPS[outcome];
@@ -61,7 +55,8 @@ export const heliograph: ProviderApi = {
     if (call.method === "GET" && call.path === "/sms/1/logs") {
       const ids = (call.query.get("messageId") ?? "").split(",");
       const known = ids.flatMap((id) => state.find(id) ?? []);
-      return replied(200, { results: known.map(({ message, fate }) => report(message, fate ?? ON_ITS_WAY)) });
+      const fateOf = ({ fate }: Known): ProviderOutcome => fate ?? { outcome: "held", code: null };
+      return replied(200, { results: known.map((each) => report(each.message, fateOf(each))) });
     }
     if (call.method !== "POST" || !/^\/sms\/1\/(text|binary)\/advanced$/.test(call.path)) return NOT_FOUND;
     const messages: TakenMessage[] = [];
@@ -70,14 +65,8 @@ export const heliograph: ProviderApi = {
       if (!isPhone(to)) return said(sent, "REJECTED", "REJECTED_DESTINATION");
       if (state.find(id) !== undefined) return said(sent, "REJECTED", "REJECTED_DUPLICATE_MESSAGE_ID");
       const binary = json.binary as Json | undefined;
-      messages.push({
-        id,
-        from: textOf(json.from),
-        to: plain(to),
-        text: binary === undefined ? textOf(json.text) : textOf(binary.hex),
-        reference: id,
-        callbackUrl: textOf(json.notifyUrl) || null,
-      });
+      const text = binary === undefined ? json.text : binary.hex;
+      messages.push(messageOf(id, [json.from, to, text], id, json.notifyUrl));
       return said(sent, "PENDING", "PENDING_ENROUTE");
     });
     return { kind: "taken", messages, reply: { status: 200, json: { messages: answers } } };

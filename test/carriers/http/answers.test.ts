@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { readSubmission } from "../../../src/carriers/http/answer.ts";
+import { readData } from "../../../src/carriers/http/data.ts";
 import { fulfils, listAt, textAt } from "../../../src/carriers/http/paths.ts";
 import { describe } from "../../../src/carriers/http/presets.ts";
 import type { PresetName } from "../../../src/carriers/http/profile.ts";
@@ -198,4 +199,51 @@ test("every part of a long text over Plivo is told of the message", () => {
     return readReceipts(receipts!, told, 9)[0]!.carrierMessageId;
   });
   assert.deepEqual(ids, ["m-1", "m-1"]);
+});
+
+test("a text is read as the first pattern that fits has it, and anything else is itself", () => {
+  const patterns = ['Success "{id}"', "{code}|{id}|{rest}", "OK: {id}", "{a}{b}!"];
+  for (const [text, data] of [
+    ['Success "07033084-5cfd"', { id: "07033084-5cfd" }],
+    ['  Success "1" ', { id: "1" }],
+    ["0|A|b|c", { code: "0", id: "A", rest: "b|c" }],
+    ["0||", { code: "0", id: "", rest: "" }],
+    ["ab!", { a: "", b: "ab" }],
+    ['Success "1" and more', 'Success "1" and more'],
+    ["neither", "neither"],
+    ['{"id": 1}', { id: 1 }],
+  ] as const)
+    assert.deepEqual(readData(text, patterns), data, text);
+  assert.equal(readData("4711"), 4_711);
+  assert.deepEqual(readData("4711", ["{id}"]), { id: "4711" });
+  assert.equal(readData("constructor", ["{constructor}-"]), "constructor");
+});
+
+test("XML is read by the names of its elements, with attributes, lists, and what is escaped", () => {
+  const text = `<?xml version="1.0"?><!-- <no/> -->
+    <s:response xmlns:s="urn:x" code='0'>
+      <message id="1&amp;2"><to>41791</to><status>sent &lt;&#65;&#x42;&gt;</status></message>
+      <message id="3"/><empty></empty><said><![CDATA[<a> & b]]></said>
+    </s:response>`;
+  const data = readData(text);
+  assert.equal(textAt(data, "response.@code"), "0");
+  assert.deepEqual(
+    listAt(data, "response.message").map((each) => [textAt(each, "@id"), textAt(each, "to"), textAt(each, "status")]),
+    [
+      ["1&2", "41791", "sent <AB>"],
+      ["3", undefined, undefined],
+    ],
+  );
+  assert.deepEqual([textAt(data, "response.said"), textAt(data, "response.empty")], ["<a> & b", undefined]);
+  assert.deepEqual(readData("<id>7</id>"), { id: "7" });
+});
+
+test("what is no XML, or has no end, is a text, and nothing of it is anything else's", () => {
+  const deep = "<a>".repeat(100_000);
+  for (const text of ["<", "<a", "<a>", "</a>", "<a></b>", "<a><![CDATA[", "<1>", "<>", "<!DOCTYPE html>", deep])
+    assert.equal(readData(text), text);
+  const hostile = readData('<r><__proto__ x="1"/><constructor>2</constructor></r>');
+  assert.equal(textAt(hostile, "r.constructor"), "2");
+  assert.equal(({} as Record<string, unknown>)["@x"], undefined);
+  assert.equal(textAt(readData("<a>&#x110000;&#0;&bad;</a>"), "a"), "&#x110000;\0&bad;");
 });

@@ -40,7 +40,12 @@ function callsOf(preset: PresetName): OutCall[] {
   return [...receipts, api.incoming(URL_OF_OURS, written, SETTINGS)];
 }
 
-const heard = ({ method = "POST", url, headers, body }: OutCall & { readonly method?: string }): Callback => ({
+const heard = ({
+  method = "POST",
+  url,
+  headers,
+  body,
+}: Omit<OutCall, "method"> & { readonly method?: string }): Callback => ({
   method,
   url,
   headers,

@@ -35,7 +35,7 @@ import { storedForm } from "../../../src/auth/api-keys.ts";
 import { isTooLong } from "../../../src/auth/passwords.ts";
 import { codeAt, factorUri, fromBase32, proofOf } from "../../../src/auth/second-factor.ts";
 import { tokenHashOf } from "../../../src/auth/sessions.ts";
-import { readData } from "../../../src/carriers/http/calls.ts";
+import { readData } from "../../../src/carriers/http/data.ts";
 import { fillHeader, fillPath, fillText } from "../../../src/carriers/http/template.ts";
 import { decodePdu, HEADER_OCTETS } from "../../../src/carriers/smpp/codec/decode.ts";
 import { encodePdu } from "../../../src/carriers/smpp/codec/encode.ts";
@@ -316,7 +316,7 @@ export const READERS: Readonly<Record<string, Reader>> = {
       looksLikeReceipt(receipt),
       readReceipt(facts(receipt)),
     ]),
-  "src/carriers/http/calls.ts readData": readData,
+  "src/carriers/http/data.ts readData": (text) => readData(text, ['{a}"{b}"', "{a}{b} {c}"]),
   "src/carriers/http/template.ts fillText": (text) => [
     fillText(text, { a: text }),
     fillText("{a} {a?x:y}", { a: text }),
