@@ -36,7 +36,7 @@ let lastId = 0;
 let lastAtMs = 0;
 
 /** No message comes twice unless something is wrong, and that is counted. */
-const nothingKnown: ProviderState = { find: () => undefined, findByReference: () => undefined, ended: () => [] };
+const nothingKnown: ProviderState = { find: () => undefined, findByReference: () => undefined };
 const nextId = (): string => (++lastId).toString(16).padStart(32, "0");
 
 const server = createServer((request, response) => {

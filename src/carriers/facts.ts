@@ -23,6 +23,8 @@ export interface LinkFacts {
 /** How it stands with a carrier's connections on this node. */
 export interface ConnectionFacts {
   readonly links: readonly LinkFacts[];
+  /** What the carrier says that people should know though it works, as a sentence. */
+  readonly warning?: string;
   /** Parts a second: what the profile allows this node, and what the carrier was found to take; null where there is no such limit. */
   readonly paceLimit: number | null;
   readonly paceFound: number | null;

@@ -59,7 +59,7 @@ export function carrierState({ id, isUp, sinceMs, connections, health }: StateFa
     return { ...common, state: "throttled", reason: `the carrier says that it is sent too much${found}` };
   }
   const state = links[0]?.kind === HTTP ? "ready" : "bound";
-  return { ...common, state, reason: newestProblem(missing) };
+  return { ...common, state, reason: newestProblem(missing) ?? connections?.warning ?? null };
 }
 
 /** A carrier over HTTP does not take who we are: it is up only to be tried with one message. */

@@ -22,6 +22,7 @@ interface ProviderOptions {
   readonly username: string;
   readonly password: string;
   readonly secret?: string;
+  readonly callback?: string;
   readonly answerAfter: string;
   readonly faults?: string;
   readonly print?: boolean;
@@ -43,6 +44,7 @@ export function providerCommand(): Command {
     .option("--username <name>", "the account that it knows", "demo")
     .option("--password <password>", "the account's password, key or token", "demo-secret")
     .option("--secret <secret>", "what callbacks are signed with (default: the password)")
+    .option("--callback <url>", "where it calls for messages that come without an address, as bandwidth's do")
     .option("--answer-after <ms>", "how long phones take to answer, give or take a fifth", "1000")
     .option("--faults <json>", `faults to begin with, such as '{"tooFast": 0.1}'`)
     .option("--print", "print each message that is taken")
@@ -53,6 +55,8 @@ async function run(options: ProviderOptions): Promise<void> {
   const { host, preset, username, password } = options;
   if (!LOOPBACK.test(host))
     throw new CommandFault(`the simulated provider is for this machine: ${host} can be reached by others`);
+  if (options.callback !== undefined && !URL.canParse(options.callback))
+    throw new UsageFault(`--callback must be a URL, not "${options.callback}"`);
   const limiter = new LogLimiter(systemClock);
   const provider = new Provider(
     {
@@ -62,6 +66,7 @@ async function run(options: ProviderOptions): Promise<void> {
       username,
       password,
       secret: options.secret ?? password,
+      callbackUrl: options.callback,
       answerAfterMs: whole(options.answerAfter, "--answer-after", 86_400_000),
       faults: faultsOf(options.faults),
       record: RECORD,

@@ -40,6 +40,8 @@ import { optOutStatements } from "./opt-outs.ts";
 const NEWEST_SETS = 8;
 /** The parts of a message come within seconds: where several sets lack a part, one that has waited so long has lost it. */
 const STALE_SET_MS = 30_000;
+/** A provider that does not hear our answer tells a message again for up to two days: so long its id is known, and some hours more. */
+export const INCOMING_ID_MS = 72 * 3_600_000;
 /** How far the messages that wait to be fetched are counted. */
 const MAX_COUNTED = 10_000;
 
@@ -137,10 +139,20 @@ export function incomingCommands({ sql, tables, ids, unit }: CommandParts, news:
   );
   const countUnmatched = counting<[]>(sql, "incoming_message WHERE account_id IS NULL");
 
-  // Two parts of one message may come to two nodes at once: of a carrier's, one node after the other.
+  const noteId = sql.prepare<[string, string, number], { id: string }>(
+    "INSERT INTO incoming_id (carrier_id, id, at_ms) VALUES (?, ?, ?) ON CONFLICT DO NOTHING RETURNING id",
+  );
+  // Two parts of one message, or one message twice, may come to two nodes at once: of a carrier's, one node after the other.
   const carrierTurn = sql.prepare<[string], unknown>(
     `SELECT 1 FROM catalogue_item WHERE kind = 'carrier' AND id = ? ${dialect.lock()}`,
   );
+
+  /** Whether the carrier has told it before, by its id. Some give all parts of a message the same. */
+  async function isTold(carrierId: string, { carrierMessageId, concatenation }: IncomingPart, nowMs: number) {
+    if (carrierMessageId === undefined) return false;
+    const id = concatenation === null ? carrierMessageId : `${carrierMessageId} ${concatenation.sequence}`;
+    return (await noteId.get(carrierId, id, nowMs)) === undefined;
+  }
 
   /** Keeps one part of several, and gives the message if it is whole with it. */
   async function keepPart(
@@ -242,8 +254,10 @@ export function incomingCommands({ sql, tables, ids, unit }: CommandParts, news:
   return commands({
     async incoming({ carrierId, parts, nowMs }) {
       let unmatched = 0;
-      if (parts.some(({ concatenation }) => concatenation !== null)) await carrierTurn.get(carrierId);
+      const isTurn = parts.some((part) => part.concatenation !== null || part.carrierMessageId !== undefined);
+      if (isTurn) await carrierTurn.get(carrierId);
       for (const part of parts) {
+        if (await isTold(carrierId, part, nowMs)) continue;
         const { from, to, atMs: receivedAtMs } = part;
         const place = placeOf(part.concatenation);
         unmatched += await deliver(

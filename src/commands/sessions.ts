@@ -4,6 +4,7 @@ import type { CommandParts } from "../store/command-parts.ts";
 import { ACCOUNT, API_KEY, LOGIN } from "../store/schema/account.ts";
 import { accountOf, CALLER_COLUMNS, type CallerRow } from "./account-rows.ts";
 import { commands } from "./entry.ts";
+import { INCOMING_ID_MS } from "./incoming.ts";
 import { loginEventWriter } from "./login-events.ts";
 
 const USER_COLUMNS = `login.username, set_by_reseller AS "setByReseller",
@@ -60,6 +61,7 @@ export function sessionCommands(parts: CommandParts) {
   const replay = { table: "replay", key: "account_id, kind, token", at: "at_ms", only: "kind = 'key'" };
   const purgeReplays = purging(sql, replay);
   const purgeSessions = purging(sql, { table: "session", key: "token_hash", at: "created_at_ms" });
+  const purgeIncomingIds = purging(sql, { table: "incoming_id", key: "carrier_id, id", at: "at_ms" });
 
   return commands({
     async findLogin({ username }) {
@@ -92,7 +94,8 @@ export function sessionCommands(parts: CommandParts) {
     async purgeExpired({ nowMs, replayMs, sessionMs, limit }) {
       const replays = await purgeReplays({ beforeMs: nowMs - replayMs, limit });
       const sessions = await purgeSessions({ beforeMs: nowMs - sessionMs, limit });
-      return { more: replays.more || sessions.more };
+      const incomingIds = await purgeIncomingIds({ beforeMs: nowMs - INCOMING_ID_MS, limit });
+      return { more: replays.more || sessions.more || incomingIds.more };
     },
   });
 }

@@ -59,6 +59,7 @@ export const COPIED: readonly CopiedTable[] = [
   { name: "incoming_message", key: ["key"] },
   { name: "incoming_set", key: ["id"], numbered: true },
   { name: "incoming_part", key: ["set_id", "sequence"] },
+  { name: "incoming_id", key: ["carrier_id", "id"] },
   { name: "id_mark", key: ["node"], watched: ["node", "highest"] },
   { name: "audit", key: ["id"], numbered: true },
   { name: "login_event", key: ["id"], numbered: true },

@@ -42,6 +42,8 @@ export interface IncomingPart {
   readonly octets?: ReceivedOctets;
   /** The reference tells messages of one phone apart, and only that: those of different widths are never the same number here. */
   readonly concatenation: Concatenation | null;
+  /** The carrier's own id, where it has one: what comes again under it is no second message. */
+  readonly carrierMessageId?: string;
   readonly atMs: number;
 }
 

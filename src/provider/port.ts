@@ -31,8 +31,9 @@ export interface TakenMessage {
 
 export type Outcome = "held" | "delivered" | "undeliverable" | "rejected" | "expired";
 
-/** A POST that the provider makes. */
+/** A request that the provider makes: a POST unless it says otherwise. */
 export interface OutCall {
+  readonly method?: "GET";
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
@@ -62,8 +63,6 @@ export interface ProviderState {
   /** By its id. */
   find(id: string): Known | undefined;
   findByReference(reference: string): Known | undefined;
-  /** Everything that has come to something, the newest last. */
-  ended(): readonly Known[];
 }
 
 export type Taken =
@@ -71,6 +70,8 @@ export type Taken =
   | { readonly kind: "reply"; readonly reply: ProviderReply };
 
 export interface ProviderApi {
+  /** Whether it is a message, where not each POST is one and nothing else. */
+  isSending?(call: ProviderRequest): boolean;
   /** A message, a question, or nothing that this API has. */
   take(call: ProviderRequest, state: ProviderState, nextId: () => string, settings: ProviderSettings): Taken;
   /** How it says that it is asked too much, and that it is broken. */

@@ -28,6 +28,8 @@ export interface ProviderOptions extends ProviderSettings {
   readonly host: string;
   readonly port: number;
   readonly answerAfterMs: number;
+  /** Where it calls for messages that come without an address. */
+  readonly callbackUrl?: string | undefined;
   readonly faults: Faults;
   /** Messages that are remembered. */
   readonly record: number;
@@ -75,10 +77,6 @@ class Remembered implements ProviderState {
 
   findByReference(reference: string): Known | undefined {
     return this.find(this.#ids.get(reference) ?? "");
-  }
-
-  ended(): Known[] {
-    return [...this.#known.values()].filter(({ fate }) => fate !== null);
   }
 
   all(): Known[] {
@@ -170,30 +168,26 @@ export class Provider {
   }
 
   #answer(call: ProviderRequest, request: IncomingMessage, response: ServerResponse): void {
-    const strikes = (name: FaultName): boolean => call.method === "POST" && this.#faults.strikes(name) !== null;
+    const isSending = this.#api.isSending?.(call) ?? call.method === "POST";
+    const strikes = (name: FaultName): boolean => isSending && this.#faults.strikes(name) !== null;
     if (strikes("lostRequest")) request.socket.destroy();
     else if (strikes("tooFast")) write(response, this.#api.tooFast());
     else if (strikes("broken")) write(response, this.#api.broken());
     else {
-      const refusal = this.#refusal(call);
-      if (refusal !== null) {
-        write(response, refusal);
+      const refused = isSending ? this.#faults.strikes("refused") : null;
+      if (refused !== null) {
+        write(response, this.#api.refusal(refused.code ?? "", call));
         return;
       }
       const taken = this.#api.take(call, this.#state, () => this.#nextId(), this.#options);
       if (taken.kind === "taken") for (const message of taken.messages) this.#take(message);
-      const slow = call.method === "POST" ? this.#faults.strikes("slowAnswer") : null;
+      const slow = isSending ? this.#faults.strikes("slowAnswer") : null;
       if (strikes("noAnswer")) request.socket.destroy();
       else if (strikes("halfAnswer")) writeHalf(request, taken.reply);
       else if (strikes("wrongJson")) write(response, { status: taken.reply.status, text: "{]" });
       else if (slow === null) write(response, taken.reply);
       else this.#clock.after(slow.ms ?? SLOW_MS, () => write(response, taken.reply));
     }
-  }
-
-  #refusal(call: ProviderRequest): ProviderReply | null {
-    const fault = call.method === "POST" ? this.#faults.strikes("refused") : null;
-    return fault === null ? null : this.#api.refusal(fault.code ?? "", call);
   }
 
   #take(message: TakenMessage): void {
@@ -218,8 +212,8 @@ export class Provider {
     const fate: ProviderOutcome =
       failed === null ? { outcome, code: null } : { outcome: "undeliverable", code: failed.code ?? null };
     this.#state.end(message.id, fate);
-    const { callbackUrl } = message;
-    const call = callbackUrl === null ? undefined : this.#api.receipt?.(callbackUrl, message, fate, this.#options);
+    const callbackUrl = message.callbackUrl ?? this.#options.callbackUrl;
+    const call = callbackUrl === undefined ? undefined : this.#api.receipt?.(callbackUrl, message, fate, this.#options);
     if (call === undefined || this.#faults.strikes("receiptsLost") !== null) return;
     this.#callBack(call);
     if (this.#faults.strikes("receiptsTwice") !== null) this.#callBack(call);
@@ -242,11 +236,11 @@ export class Provider {
 
   async #tryCall(call: OutCall, attempt: number): Promise<void> {
     if (this.#isStopped) return;
-    const { url, headers, body } = call;
+    const { method = "POST", url, headers, body } = call;
     let problem: string;
     try {
       const signal = AbortSignal.timeout(CALL_MS);
-      const answer = await fetch(url, { method: "POST", headers, body, redirect: "manual", signal });
+      const answer = await fetch(url, { method, headers, body: body || null, redirect: "manual", signal });
       await answer.arrayBuffer();
       if (answer.ok) return;
       problem = `HTTP ${answer.status}`;

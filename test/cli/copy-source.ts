@@ -264,7 +264,7 @@ async function receiveFromPhones(bench: Bench): Promise<void> {
   });
   const octets = { charset: "binary", hex: "00ff", dataCoding: 4, header: "" } as const;
   const parts = [
-    part("hello"),
+    { ...part("hello"), carrierMessageId: "its own" },
     { ...part("00ff"), octets },
     part("to nobody", "99999"),
     part("pushed", PUSHED),

@@ -57,6 +57,38 @@ async function statusOfSend(bench: Bench): Promise<number | undefined> {
 }
 
 export function incomingContract(engine: string, make: MakeDatabase): void {
+  describe(`messages from phones on ${engine}: ids of carriers`, () => {
+    test("what a carrier tells twice under one id comes in once, for three days, and another carrier's is its own", async (t) => {
+      const bench = await startBench(t, make);
+      const told = part("Hi", { carrierMessageId: "a" });
+      await take(bench, [told, told]);
+      await Promise.all([take(bench, [told]), take(bench, [told, part("Ho", { carrierMessageId: "b" })])]);
+      await take(bench, [told], "another");
+      assert.deepEqual((await textsFetched(bench)).sort(), ["Hi", "Hi", "Ho"]);
+      const purge = (hours: number) =>
+        bench.store.purgeExpired({ nowMs: NOW + hours * HOUR, replayMs: HOUR, sessionMs: HOUR, limit: 2 });
+      assert.deepEqual(await purge(71), { more: false });
+      await take(bench, [told]);
+      assert.deepEqual(await textsFetched(bench), []);
+      assert.deepEqual([await purge(73), await purge(73)], [{ more: true }, { more: false }]);
+      await take(bench, [told]);
+      assert.deepEqual(await textsFetched(bench), ["Hi"]);
+    });
+
+    test("a part that comes again long after its message begins none, and parts may share an id", async (t) => {
+      const bench = await startBench(t, make);
+      const parts = partsOf(["one ", "two"], { carrierMessageId: "a" });
+      await take(bench, parts);
+      await bench.clock.advance(2 * WAIT_MS);
+      for (const _ of [1, 2, 3])
+        await bench.store.sweepIncoming({ nowMs: bench.clock.now(), waitMs: WAIT_MS, limit: 10 });
+      await take(bench, [parts[1]!]);
+      await bench.clock.advance(2 * WAIT_MS);
+      await bench.store.sweepIncoming({ nowMs: bench.clock.now(), waitMs: WAIT_MS, limit: 10 });
+      assert.deepEqual(await textsFetched(bench), ["one two"]);
+    });
+  });
+
   describe(`messages from phones on ${engine}: inbox and push`, () => {
     test("a message waits in its account's inbox, and is handed out once, oldest first", async (t) => {
       const bench = await startBench(t, make);

@@ -7,7 +7,7 @@ import type { IncomingPart } from "../../message/incoming.ts";
 import type { Receipt } from "../../message/receipt.ts";
 import { onceEach } from "../../runtime/lazy.ts";
 import { Networks, parseNetworks } from "../../runtime/networks.ts";
-import { readData } from "./calls.ts";
+import { readData } from "./data.ts";
 import type { CallbackCheck, Description } from "./description.ts";
 import { describe } from "./presets.ts";
 import type { HttpProfile } from "./profile.ts";
@@ -157,7 +157,7 @@ function signedText({ over = "{body}", name = "" }: CallbackCheck, callback: Cal
   const { url, body, headers } = callback;
   const isForm = String(headers["content-type"] ?? "").startsWith("application/x-www-form-urlencoded");
   const pairs = () =>
-    [...(isForm ? formOf(body) : new URL(url).searchParams)]
+    pairsOf(callback, isForm)
       .filter(([field]) => `?${field}` !== name)
       .sort(([one], [other]) => (one < other ? -1 : Number(one > other)));
   const values: Readonly<Record<string, () => string>> = {
@@ -173,6 +173,14 @@ function signedText({ over = "{body}", name = "" }: CallbackCheck, callback: Cal
   return over.replace(/\{(?:header:([A-Za-z0-9-]{1,100})|([a-z]{1,20}))\}/g, (_, header?: string, place?: string) =>
     header === undefined ? (values[place!]?.() ?? "") : (headerOf(callback, header) ?? ""),
   );
+}
+
+/** Of a form, of JSON with each field as its text, or of the query. */
+function pairsOf({ url, body }: Callback, isForm: boolean): [name: string, value: string][] {
+  if (isForm) return [...formOf(body)];
+  const data = body.length === 0 ? null : readData(body.toString("utf8"));
+  if (typeof data !== "object" || data === null) return [...new URL(url).searchParams];
+  return Object.entries(data).map(([name, value]) => [name, typeof value === "string" ? value : JSON.stringify(value)]);
 }
 
 export function readCallback(profile: HttpProfile, kind: CallbackKind, fields: unknown, nowMs: number): CalledBack {

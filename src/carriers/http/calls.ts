@@ -1,14 +1,15 @@
 /** Requests to a provider, made from their descriptions, with what proves who we are. A token that ends is had anew. */
 import { createHmac } from "node:crypto";
-import type { Post, Transport } from "../../http/transport.ts";
+import type { AnswerHeaders, Post, Transport } from "../../http/transport.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import type { ReadAnswer } from "./answer.ts";
+import { readData } from "./data.ts";
 import type { AuthDescription, RequestDescription } from "./description.ts";
 import { textAt } from "./paths.ts";
 import { fillHeader, fillJson, fillPairs, fillPath, fillText, type JsonTemplate, type Values } from "./template.ts";
 
 export type Called =
-  | ({ readonly kind: "answered" } & ReadAnswer)
+  | ({ readonly kind: "answered"; readonly headers: AnswerHeaders } & ReadAnswer)
   | { readonly kind: "unsent"; readonly reason: string } // it never left us
   | { readonly kind: "unknown"; readonly reason: string }; // it was written, and nobody knows what became of it
 
@@ -54,16 +55,16 @@ export class Calls {
     const values = { ...this.#parts.values, ...own };
     const post = this.#postOf(request, values, body);
     if (post === null) return { kind: "unsent", reason: "a value of its address is missing" };
-    if (!this.#needsSigning) return this.#send(post);
+    if (!this.#needsSigning) return this.#send(post, request.patterns);
     const signed = await this.#signed(post, values);
     if ("kind" in signed) return signed;
     const token = this.#token;
-    const called = await this.#send(signed);
+    const called = await this.#send(signed, request.patterns);
     if (token === null || called.kind !== "answered" || called.status !== 401) return called;
     // The token ended before its time: another one is had, once for all who hear that.
     if (this.#token === token) this.#token = null;
     const again = await this.#signed(post, values);
-    return "kind" in again ? again : this.#send(again);
+    return "kind" in again ? again : this.#send(again, request.patterns);
   }
 
   /** Calls an address that an answer named, if it is the provider's own. */
@@ -188,14 +189,18 @@ export class Calls {
     return { text, untilMs: clock.monotonic() + Math.max(lifeMs - EARLY_MS, lifeMs / 2) };
   }
 
-  async #send(post: Post): Promise<Called> {
-    const answer = await this.#parts.transport.post(post);
+  async #send(post: Post, patterns?: readonly string[]): Promise<Called> {
+    let headers: AnswerHeaders = {};
+    const answer = await this.#parts.transport.post(post, (head) => {
+      headers = head;
+    });
     if (answer.kind === "unreachable") return { kind: "unsent", reason: answer.reason };
     if (answer.kind === "broken") return { kind: "unknown", reason: answer.reason };
-    const data = readData(answer.excerpt);
+    const data = readData(answer.excerpt, patterns);
     // Half an answer says what its status says, but not which id the message has.
     if (!answer.isWhole && answer.status < 300) return { kind: "unknown", reason: "the answer ended in its middle" };
-    return { kind: "answered", status: answer.status, data, retryAfterMs: this.#retryAfterMs(answer.retryAfter) };
+    const retryAfterMs = this.#retryAfterMs(answer.retryAfter);
+    return { kind: "answered", status: answer.status, headers, data, retryAfterMs };
   }
 
   /** Seconds, or a date (RFC 9110 §10.2.3). */
@@ -228,12 +233,3 @@ function proofOf({ auth, values }: CallsParts): readonly [name: string, value: s
 }
 
 const HEADERS = { accept: "application/json", "user-agent": "Heliograph" } as const;
-
-/** JSON, or the text itself. */
-export function readData(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
-}

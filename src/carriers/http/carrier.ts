@@ -57,6 +57,8 @@ const CONNECT_MS = 10_000;
 const MAX_ANSWER = 4_194_304;
 const RETRY_MS = 1_000;
 const UNANSWERED = "the carrier did not answer: what becomes of its messages is not known";
+/** Characters of a provider's warning that people are shown. */
+const MAX_WARNING = 300;
 /** After a message has expired, its last word may take so long. */
 const RECEIPT_WAIT_MS = 3_600_000;
 
@@ -76,6 +78,8 @@ export class HttpCarrier implements Carrier {
   readonly #pollers: readonly Poller[];
   /** The one that asks for each message. */
   readonly #eachPoller: Poller | undefined;
+  /** Whether receipts are called in, unless the provider says that they are not. */
+  readonly #isCalled: boolean;
   readonly #limiter: LogLimiter;
   readonly #requests: number;
   readonly #url: string;
@@ -91,6 +95,8 @@ export class HttpCarrier implements Carrier {
   #isStopped = false;
   #sinceMs: number;
   #problem: { readonly says: string; readonly atMs: number } | null = null;
+  /** What the provider said when it would not call us. */
+  #warning: string | undefined;
   readonly #settled: (() => void)[] = [];
   #listener = NOBODY;
 
@@ -128,6 +134,7 @@ export class HttpCarrier implements Carrier {
       onProblem: (says) => this.#warn("a poll failed", says),
     });
     this.#eachPoller = this.#pollers.find(({ asksEach }) => asksEach);
+    this.#isCalled = parts.callbacks.receiptsUrl !== undefined && description.receipts?.callback === true;
     if (this.#eachPoller !== undefined)
       this.resume = (outstanding) => {
         for (const { carrierMessageId, expiresAtMs } of outstanding)
@@ -194,9 +201,10 @@ export class HttpCarrier implements Carrier {
     const { stamp } = this.#pace;
     const called = await this.#call(() => this.#calls.call(send, this.#valuesOf(part)));
     if (called.kind === "unsent") return this.#heard(this.#unsent(), part, stamp);
+    const isAsked = this.#isAsked(send, called);
     const said: Said =
       called.kind === "answered" ? readSubmission(send, called, called.data, part.message) : { kind: "unknown" };
-    return this.#heard(await this.#lookedUp(said, part), part, stamp);
+    return this.#heard(await this.#lookedUp(said, part), part, stamp, isAsked);
   }
 
   /** What is handed over in the same turn goes together. */
@@ -219,6 +227,7 @@ export class HttpCarrier implements Carrier {
     const called = await this.#call(() =>
       this.#calls.call(send, values[0]!, placed(send.json ?? {}, many.at, items, values[0]!)),
     );
+    const isAsked = this.#isAsked(send, called);
     const itemOf = called.kind === "answered" ? answersIn(many, called, batch) : () => undefined;
     const saidOf = (part: PartToSubmit, index: number): Said => {
       if (called.kind === "unsent") return this.#unsent();
@@ -228,7 +237,7 @@ export class HttpCarrier implements Carrier {
       return readSubmission(send, called, item ?? called.data, part.message);
     };
     for (const [index, { part, resolve }] of batch.entries())
-      void this.#lookedUp(saidOf(part, index), part).then((said) => resolve(this.#heard(said, part, stamp)));
+      void this.#lookedUp(saidOf(part, index), part).then((said) => resolve(this.#heard(said, part, stamp, isAsked)));
   }
 
   /** One request among those that may be under way. */
@@ -271,12 +280,24 @@ export class HttpCarrier implements Carrier {
     return this.#unsent();
   }
 
-  #heard(submission: Submission, { message }: PartToSubmit, stamp: number): Submission {
-    if (submission.kind === "accepted")
+  /** Whether the provider is asked for receipts: it cannot call us, or says that it will not. */
+  #isAsked({ uncalled }: SendDescription, called: Called): boolean {
+    const header =
+      uncalled === undefined || called.kind !== "answered" ? null : called.headers[uncalled.header.toLowerCase()];
+    const says = typeof header === "string" && header.includes(uncalled!.says) ? header.slice(0, MAX_WARNING) : null;
+    if (says !== null && this.#isCalled) {
+      this.#warning = `it does not call back, and is asked for receipts: ${says}`;
+      this.#warn("the carrier does not call back, and is asked for receipts instead", says);
+    }
+    return says !== null || !this.#isCalled;
+  }
+
+  #heard(submission: Submission, { message }: PartToSubmit, stamp: number, isAsked = false): Submission {
+    if (submission.kind === "accepted" && isAsked)
       for (const id of [submission.carrierMessageId, ...(submission.others ?? [])])
         this.#eachPoller?.await(id, message.expiresAtMs + RECEIPT_WAIT_MS);
     // Its receipt proves that it arrived.
-    if (submission.kind === "unknown" && this.isRepeatable && message.key !== undefined)
+    if (submission.kind === "unknown" && isAsked && this.isRepeatable && message.key !== undefined)
       this.#eachPoller?.await(message.key, message.expiresAtMs);
     this.#pace.answered(stamp, submission.kind === "later" && submission.status !== undefined);
     return submission;
@@ -341,7 +362,7 @@ export class HttpCarrier implements Carrier {
       nextTryMs: this.#downTimer === null ? null : this.#sinceMs + this.#downMs,
       inFlight: this.#underWay,
     };
-    return { links: [link], ...this.#pace.facts };
+    return { links: [link], ...this.#pace.facts, ...given({ warning: this.#warning }) };
   }
 
   async start(): Promise<void> {

@@ -2,7 +2,7 @@
  * How a provider's HTTP API is spoken, as data: what is sent, how an answer reads, and how receipts and messages from phones come. A preset is one such
  * description; a catalogue may have its own. Nothing in it is code: templates have places for values (template.ts), and answers are read by paths (paths.ts).
  */
-import { oneOf, type Static, Type } from "../../runtime/type.ts";
+import { oneOf, type Static, type TObject, type TSchema, Type } from "../../runtime/type.ts";
 import type { JsonTemplate } from "./template.ts";
 
 const strict = { additionalProperties: false };
@@ -10,6 +10,8 @@ const Text = (maxLength: number) => Type.String({ minLength: 1, maxLength });
 const Template = Text(2_000);
 /** Names separated by dots, `messages.0.id`; empty for the whole. */
 const Path = Type.String({ maxLength: 200 });
+/** One, or several of which the first counts that has something. */
+const Paths = Type.Union([Path, Type.Array(Path, { minItems: 1, maxItems: 8 })]);
 const Templates = Type.Record(Type.String(), Type.String({ maxLength: 2_000 }));
 const Words = Type.Union([Text(200), Type.Array(Text(200), { minItems: 1, maxItems: 200 })]);
 const Conditions = Type.Record(Type.String(), Words);
@@ -49,6 +51,8 @@ const request = {
   /** The body: one of the two, or none. */
   form: Type.Optional(Templates),
   json: Type.Optional(Json),
+  /** How an answer that is text reads: the first that fits, its places by their names, such as `Success "{id}"`. JSON and XML need none. */
+  patterns: Type.Optional(Type.Array(Text(200), { minItems: 1, maxItems: 20 })),
 };
 
 /** What an answer means: the first rule that fits. Without one: 2xx is accepted, 401 and 403 a refused login, 429 and 503 later, other 5xx not now, and the rest refused. */
@@ -79,6 +83,8 @@ const Send = Type.Object(
   {
     ...request,
     ...answer,
+    /** A header of the answer that has these words where the provider will not call us back: people are told, and it is asked for these messages. */
+    uncalled: Type.Optional(Type.Object({ header: Text(100), says: Text(200) }, strict)),
     /** Several messages in a call: the body has a list at `at`, and the answer one at `answers`, matched by our key at `key` or else by their order. */
     many: Type.Optional(
       Type.Object(
@@ -119,6 +125,10 @@ const Poll = Type.Object(
     everySeconds: Type.Optional(Type.Integer({ minimum: 1, maximum: 86_400 })),
     /** A call for each message that waits for its receipt, with {id}; else one call for all. */
     each: Type.Optional(Type.Boolean()),
+    /** So many messages in such a call: {id} has their ids with commas between, and {count} their number. Default 1. */
+    most: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000 })),
+    /** Such calls in a second. Default 10. */
+    perSecond: Type.Optional(Type.Number({ minimum: 0.1, maximum: 1_000 })),
     /** Where such an answer has what a callback has elsewhere: places and words that stand over those beside `poll`. */
     reads: Type.Optional(
       Type.Partial(
@@ -126,14 +136,14 @@ const Poll = Type.Object(
           {
             at: Path,
             where: Conditions,
-            id: Path,
-            phone: Path,
-            network: Path,
-            status: Path,
-            code: Path,
-            from: Path,
-            to: Path,
-            text: Path,
+            id: Paths,
+            phone: Paths,
+            network: Paths,
+            status: Paths,
+            code: Paths,
+            from: Paths,
+            to: Paths,
+            text: Paths,
           },
           strict,
         ),
@@ -157,13 +167,13 @@ const comes = {
 const Receipts = Type.Object(
   {
     ...comes,
-    id: Path,
-    phone: Type.Optional(Path),
-    network: Type.Optional(Path),
-    status: Path,
+    id: Paths,
+    phone: Type.Optional(Paths),
+    network: Type.Optional(Paths),
+    status: Paths,
     /** The provider's word for a state, and what it is here. A word that is not named is read as held. */
     outcomes: Type.Record(Type.String(), oneOf(["held", "delivered", "undeliverable", "rejected", "expired", "lost"])),
-    code: Type.Optional(Path),
+    code: Type.Optional(Paths),
     errors: Type.Optional(Names),
   },
   strict,
@@ -172,13 +182,33 @@ const Receipts = Type.Object(
 const Incoming = Type.Object(
   {
     ...comes,
-    from: Path,
-    to: Path,
-    text: Path,
+    /** The provider's own id: a message that comes again under it is no second one. */
+    id: Type.Optional(Paths),
+    from: Paths,
+    to: Paths,
+    text: Paths,
+    /** What stands for a number that the provider does not tell: templates with the carrier's values, and {id}, its own id. */
+    defaults: Type.Optional(Type.Partial(Type.Object({ from: Template, to: Template }, strict))),
     /** Where the provider gives parts and not whole messages. */
-    reference: Type.Optional(Path),
-    total: Type.Optional(Path),
-    sequence: Type.Optional(Path),
+    reference: Type.Optional(Paths),
+    total: Type.Optional(Paths),
+    sequence: Type.Optional(Paths),
+    /** Where it gives octets: they are no text, unless the data coding is 8 (UCS-2). */
+    octets: Type.Optional(
+      Type.Object(
+        {
+          where: Type.Optional(Conditions),
+          at: Paths,
+          encoding: Type.Optional(oneOf(["hex", "base64"])),
+          /** A user data header in hex, that is not among them. */
+          header: Type.Optional(Paths),
+          dataCoding: Type.Optional(Paths),
+          /** Of which the bit 64 says that they begin with a header. */
+          esmClass: Type.Optional(Paths),
+        },
+        strict,
+      ),
+    ),
   },
   strict,
 );
@@ -212,7 +242,17 @@ export const describing = {
   repeatable: Type.Optional(Type.Boolean()),
 } as const;
 
-const Description = Type.Object(describing, strict);
+export const Description = Type.Object(describing, strict);
+
+/** The same with nothing that must be there, at any depth: what a profile leaves out its preset may have. Both together are looked at as a whole (faults.ts). */
+function loosened(schema: TSchema): TSchema {
+  const { properties } = schema as Partial<TObject>;
+  if (properties === undefined) return schema;
+  const loose = Object.fromEntries(Object.entries(properties).map(([name, each]) => [name, loosened(each as TSchema)]));
+  return Type.Partial(Type.Object(loose), strict);
+}
+export const overriding = (loosened(Description) as TObject).properties as typeof describing;
+
 export type Description = Static<typeof Description>;
 export type SendDescription = Static<typeof Send>;
 export type RequestDescription = Pick<SendDescription, keyof typeof request>;

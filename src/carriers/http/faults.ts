@@ -1,7 +1,8 @@
 /** What is wrong with the profile of a carrier over HTTP, beyond the shape of its fields: names that templates do not know, errors that there are not. */
+import { faultsIn } from "../../runtime/check.ts";
 import { didYouMean } from "../../runtime/near.ts";
 import { errorRows } from "../../sms/errors.ts";
-import type { Description, RequestDescription } from "./description.ts";
+import { Description, type RequestDescription } from "./description.ts";
 import { describe } from "./presets.ts";
 import type { HttpProfile } from "./profile.ts";
 import { type JsonTemplate, namesIn } from "./template.ts";
@@ -21,7 +22,24 @@ export function httpFaults(profile: HttpProfile): Fault[] {
   const faults: Fault[] = [];
   if (url === "") faults.push({ field: "url", says: "must be given: where the provider's API is" });
   if (description.send === undefined) faults.push({ field: "send", says: "must be given, or a preset that has it" });
-  return [...faults, ...templateFaults(profile), ...errorFaults(profile), ...bodyFaults(profile)];
+  return [
+    ...faults,
+    ...missing(description),
+    ...templateFaults(profile),
+    ...errorFaults(profile),
+    ...bodyFaults(profile),
+  ];
+}
+
+/** What neither the profile nor its preset says. */
+function missing(description: Description): Fault[] {
+  return faultsIn(Description, description).flatMap(({ instancePath, keyword, params }) => {
+    const [, field = "", ...within] = instancePath.split("/");
+    const { requiredProperties = [] } = params as { requiredProperties?: readonly string[] };
+    return keyword === "required"
+      ? [{ field, says: `must have ${[...within, requiredProperties.join(", ")].join(".")}, or a preset that has it` }]
+      : [];
+  });
 }
 
 function templatesIn(request: RequestDescription | undefined): JsonTemplate {
@@ -36,7 +54,7 @@ function templateFaults({ auth, send, sendOctets, lookup, receipts, incoming }: 
     ["send", [templatesIn(send), send?.many?.item ?? {}], OF_MESSAGE],
     ["sendOctets", [templatesIn(sendOctets), sendOctets?.many?.item ?? {}], OF_MESSAGE],
     ["lookup", templatesIn(lookup), OF_MESSAGE],
-    ["receipts", templatesIn(receipts?.poll), [...OF_CARRIER, "id", "cursor"]],
+    ["receipts", templatesIn(receipts?.poll), [...OF_CARRIER, "id", "count", "cursor"]],
     ["incoming", templatesIn(incoming?.poll), [...OF_CARRIER, "cursor"]],
   ];
   return places.flatMap(([field, template, known]) => {

@@ -17,8 +17,15 @@ function valueAt(data: unknown, path: string): unknown {
   return value;
 }
 
-/** A text or a number, as text; undefined for anything else, and for what is empty. */
-export function textAt(data: unknown, path: string | undefined): string | undefined {
+/** A text or a number, as text; undefined for anything else, and for what is empty. Of several paths the first that has something. */
+export function textAt(data: unknown, path: string | readonly string[] | undefined): string | undefined {
+  if (typeof path === "object") {
+    for (const each of path) {
+      const text = textAt(data, each);
+      if (text !== undefined) return text;
+    }
+    return undefined;
+  }
   const value = path === undefined ? undefined : valueAt(data, path);
   if (typeof value === "number" || typeof value === "boolean") return String(value);
   return typeof value === "string" && value !== "" ? value : undefined;

@@ -1,8 +1,11 @@
 /** The profile of a carrier over HTTP: which provider, as whom, and how fast. How the provider is spoken to comes from its preset, or stands here too. */
 import { oneOf, type Static, Type } from "../../runtime/type.ts";
-import { describing } from "./description.ts";
+import { overriding } from "./description.ts";
 
-export const PRESETS = ["heliograph", "twilio", "vonage", "sinch", "plivo", "android", "webhook"] as const;
+/** Of companies, and of what one runs oneself. */
+const HOSTED = ["twilio", "vonage", "sinch", "plivo", "telnyx", "bandwidth"] as const;
+const OWN = ["heliograph", "android", "kannel", "jasmin", "webhook"] as const;
+export const PRESETS = [...HOSTED, ...OWN] as const;
 export type PresetName = (typeof PRESETS)[number];
 
 /** Anything but the word that stands for a secret that is kept (KEEP in admin/items.ts). */
@@ -44,7 +47,7 @@ export const HttpCarrierProfile = Type.Object(
     tlsCaPem: Type.Optional(Type.String({ maxLength: 65_536, pattern: "^\\s*-----BEGIN [A-Z ]*CERTIFICATE-----" })),
     /** Networks that callbacks may come from; any unless given. */
     callbackNetworks: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { maxItems: 100 })),
-    ...describing,
+    ...overriding,
   },
   { additionalProperties: false },
 );

@@ -1,7 +1,7 @@
 /**
  * Templates of requests: values put in places, and nothing that is evaluated. `{name}` stands for a value, `{name?one:other}` for one of two words by whether
- * the value is true, of which one may be left out. A template that is nothing but `{name}` keeps the value's type, so that a number stays a number in JSON. One whose value is missing
- * leaves its field out. How a value is escaped follows from where the template stands: in a path, a query, a form, a header or JSON.
+ * the value is true, of which one may be left out. A template that is nothing but `{name}` keeps the value's type, so that a number stays a number in JSON; `{name#}` makes a number of a
+ * text that is one. A template whose value is missing leaves its field out. How a value is escaped follows from where the template stands: in a path, a query, a form, a header or JSON.
  */
 import { boundedCache } from "../../runtime/cache.ts";
 import { onceEach } from "../../runtime/lazy.ts";
@@ -20,11 +20,12 @@ export type JsonTemplate =
   | readonly JsonTemplate[]
   | { readonly [name: string]: JsonTemplate };
 
-const PLACE = /\{([A-Za-z][A-Za-z0-9]{0,39})(?:\?([^{}:]{0,200}):([^{}:]{0,200}))?\}/g;
+const PLACE = /\{([A-Za-z][A-Za-z0-9]{0,39})(?:(#)|\?([^{}:]{0,200}):([^{}:]{0,200}))?\}/g;
 
 /** A place in a template; with two words, of which one is chosen. */
 interface Place {
   readonly name: string;
+  readonly isNumber: boolean;
   readonly one: string | undefined;
   readonly other: string | undefined;
 }
@@ -32,8 +33,8 @@ interface Place {
 /** A template that was read: texts and places in their order. */
 interface Read {
   readonly pieces: readonly (string | Place)[];
-  /** The name of one that is nothing but a place. */
-  readonly alone: string | undefined;
+  /** The place of one that is nothing else. */
+  readonly alone: Place | undefined;
 }
 
 /** Each template is read once, and filled with every message. */
@@ -41,15 +42,15 @@ const readTemplate = onceEach(boundedCache<string, Read>(2_000), (template) => {
   const pieces: (string | Place)[] = [];
   let end = 0;
   for (const match of template.matchAll(PLACE)) {
-    const [whole, name, one, other] = match;
+    const [whole, name, number, one, other] = match;
     if (match.index > end) pieces.push(template.slice(end, match.index));
-    pieces.push({ name: name!, one, other });
+    pieces.push({ name: name!, isNumber: number !== undefined, one, other });
     end = match.index + whole.length;
   }
   if (end < template.length) pieces.push(template.slice(end));
   const [first] = pieces;
   const isAlone = pieces.length === 1 && typeof first === "object" && first.one === undefined;
-  return { pieces, alone: isAlone ? first.name : undefined };
+  return { pieces, alone: isAlone ? first : undefined };
 });
 
 /** The names that a template has places for. */
@@ -96,12 +97,13 @@ export function fillHeader(template: string, values: Values): string | undefined
   return fillText(template, values)?.replace(/[\u0000-\u0008\u000a-\u001f\u007f]/g, "");
 }
 
-/** Pairs of a form or a query, without those that have no value. */
+/** Pairs of a form or a query, without those that have no value, or no template. */
 export function fillPairs(templates: Readonly<Record<string, string>>, values: Values): string {
   let pairs = "";
   for (const name in templates) {
     const text = fillText(templates[name]!, values);
-    if (text !== undefined) pairs += `${pairs === "" ? "" : "&"}${formText(name)}=${formText(text)}`;
+    if (text !== undefined && templates[name] !== "")
+      pairs += `${pairs === "" ? "" : "&"}${formText(name)}=${formText(text)}`;
   }
   return pairs;
 }
@@ -121,11 +123,19 @@ function formText(text: string): string {
   return encodeURIComponent(text.toWellFormed()).replace(/[!'()~]|%20/g, (found) => FORM_ESCAPES[found]!);
 }
 
-/** A value of JSON, without fields that have no value. */
+const NUMBER = /^-?(?:0|[1-9]\d{0,14})$/;
+
+function valueIn({ name, isNumber }: Place, values: Values): TemplateValue | undefined {
+  const value = values[name];
+  return isNumber && typeof value === "string" && NUMBER.test(value) ? Number(value) : value;
+}
+
+/** A value of JSON, without fields that have no value, or no template. */
 export function fillJson(template: JsonTemplate, values: Values): JsonTemplate | undefined {
+  if (template === "") return undefined;
   if (typeof template === "string") {
     const { alone } = readTemplate(template);
-    return alone === undefined ? fillText(template, values) : values[alone];
+    return alone === undefined ? fillText(template, values) : valueIn(alone, values);
   }
   if (typeof template !== "object" || template === null) return template;
   if (Array.isArray(template))

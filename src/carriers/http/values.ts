@@ -40,6 +40,15 @@ const OF_MESSAGE: Readonly<Record<string, (part: PartToSubmit, nowMs: number) =>
   plusTo: ({ message }) => withPlus(message.to),
   text: ({ message, userData, place }) =>
     isOctets(message.encoding) ? undefined : place === null ? message.text : userData.text,
+  gsmText: (part) => (part.message.encoding === "ucs2" ? undefined : OF_MESSAGE.text!(part, 0)),
+  ucs2Hex: ({ message, userData, place }) =>
+    message.encoding === "ucs2"
+      ? Buffer.from(place === null ? message.text : userData.text, "utf16le")
+          .swap16()
+          .toString("hex")
+      : undefined,
+  dltEntity: ({ message }) => message.regional?.indiaDlt?.principalEntityId,
+  dltTemplate: ({ message }) => message.regional?.indiaDlt?.contentTemplateId,
   hex: (part) => hexOf(part, 0),
   octets: (part) => hexOf(part, headerLength(part)),
   header: (part) => (headerLength(part) === 0 ? undefined : hexOf(part, 0, headerLength(part))),

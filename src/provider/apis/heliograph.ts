@@ -8,7 +8,7 @@ import {
   type ProviderRequest,
   type TakenMessage,
 } from "../port.ts";
-import { isPhone, jsonCall, jsonOf, plain, replied, textOf, throttled } from "./shared.ts";
+import { isPhone, jsonCall, jsonOf, messageOf, replied, textOf, throttled } from "./shared.ts";
 
 const GROUPS: Readonly<Record<Outcome, readonly [group: string, name: string, error: string]>> = {
   held: ["PENDING", "PENDING_WAITING_DELIVERY", "EC_ABSENT_SUBSCRIBER"],
@@ -30,22 +30,17 @@ interface Sent {
 function sentIn(call: ProviderRequest): Sent[] {
   const { messages } = jsonOf(call) as { messages?: readonly Json[] };
   return (messages ?? []).flatMap((json) =>
-    ((json.destinations as readonly Json[] | undefined) ?? []).map(({ to, messageId }) => ({
-      json,
-      to: textOf(to),
-      id: textOf(messageId),
-    })),
+    ((json.destinations as readonly Json[] | undefined) ?? []).map(({ to, messageId }) => {
+      return { json, to: textOf(to), id: textOf(messageId) };
+    }),
   );
 }
 
 const exception = (messageId: string, text: string) => ({ requestError: { serviceException: { messageId, text } } });
 
-const said = ({ to, id }: Sent, groupName: string, name: string) => ({
-  to,
-  messageId: id,
-  smsCount: 1,
-  status: { groupName, name },
-});
+const said = ({ to, id }: Sent, groupName: string, name: string) => {
+  return { to, messageId: id, smsCount: 1, status: { groupName, name } };
+};
 
 function report({ id, to, from }: TakenMessage, { outcome, code }: ProviderOutcome): object {
   const [groupName, name, error] = GROUPS[outcome];
@@ -57,15 +52,11 @@ export const heliograph: ProviderApi = {
     if (call.headers.authorization !== `App ${password}`)
       return replied(401, exception("UNAUTHORIZED", "Invalid login details"));
     if (call.method === "GET" && call.path === "/sms/1/inbox/reports") return replied(200, { results: [] });
-    if (call.method === "GET" && call.path === "/sms/1/reports") {
-      // What was pushed is not told again.
-      const unsaid = ({ message }: Known): boolean => message.callbackUrl === null;
-      return replied(200, {
-        results: state
-          .ended()
-          .filter(unsaid)
-          .map(({ message, fate }) => report(message, fate!)),
-      });
+    if (call.method === "GET" && call.path === "/sms/1/logs") {
+      const ids = (call.query.get("messageId") ?? "").split(",");
+      const known = ids.flatMap((id) => state.find(id) ?? []);
+      const fateOf = ({ fate }: Known): ProviderOutcome => fate ?? { outcome: "held", code: null };
+      return replied(200, { results: known.map((each) => report(each.message, fateOf(each))) });
     }
     if (call.method !== "POST" || !/^\/sms\/1\/(text|binary)\/advanced$/.test(call.path)) return NOT_FOUND;
     const messages: TakenMessage[] = [];
@@ -74,14 +65,8 @@ export const heliograph: ProviderApi = {
       if (!isPhone(to)) return said(sent, "REJECTED", "REJECTED_DESTINATION");
       if (state.find(id) !== undefined) return said(sent, "REJECTED", "REJECTED_DUPLICATE_MESSAGE_ID");
       const binary = json.binary as Json | undefined;
-      messages.push({
-        id,
-        from: textOf(json.from),
-        to: plain(to),
-        text: binary === undefined ? textOf(json.text) : textOf(binary.hex),
-        reference: id,
-        callbackUrl: textOf(json.notifyUrl) || null,
-      });
+      const text = binary === undefined ? json.text : binary.hex;
+      messages.push(messageOf(id, [json.from, to, text], id, json.notifyUrl));
       return said(sent, "PENDING", "PENDING_ENROUTE");
     });
     return { kind: "taken", messages, reply: { status: 200, json: { messages: answers } } };

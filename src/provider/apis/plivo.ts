@@ -1,15 +1,9 @@
 /** Plivo's Message API: messages, one by its id, status callbacks and messages from phones. */
-import { NOT_FOUND, type Outcome, type ProviderApi, type TakenMessage } from "../port.ts";
+import { NOT_FOUND, type ProviderApi } from "../port.ts";
 import { hmac } from "../signing.ts";
-import { formCall, isBasic, isPhone, jsonOf, plain, replied, stateIn, textOf, throttled, took } from "./shared.ts";
+import { formCall, isBasic, isPhone, jsonOf, messageOf, replied, states, textOf, throttled, took } from "./shared.ts";
 
-const PLIVO_STATES: Readonly<Record<Outcome, readonly [status: string, code: string]>> = {
-  held: ["sent", "000"],
-  delivered: ["delivered", "000"],
-  undeliverable: ["undelivered", "80"],
-  rejected: ["failed", "70"],
-  expired: ["undelivered", "80"],
-};
+const stateOf = states("sent 000", "delivered 000", "undelivered 80", "failed 70", "undelivered 80");
 
 /** Version 2: HMAC-SHA256 in base64 over the URL and a nonce. */
 function signature(url: string, token: string): Record<string, string> {
@@ -29,28 +23,21 @@ export const plivo: ProviderApi = {
     if (call.method === "GET") {
       const known = state.find(id ?? "");
       if (known === undefined) return replied(404, { error: "not found" });
-      const [status, code] = known.fate === null ? ["queued", "000"] : stateIn(PLIVO_STATES, known.fate);
+      const [status, code] = known.fate === null ? ["queued", "000"] : stateOf(known.fate);
       return replied(200, { message_uuid: id, message_state: status, error_code: code, to_number: known.message.to });
     }
     const json = jsonOf(call);
     if (!isPhone(textOf(json.dst))) return replied(400, { error: "dst is not a valid phone number" });
     if (textOf(json.src) === "" || textOf(json.text) === "")
       return replied(400, { error: "src and text are required" });
-    const message: TakenMessage = {
-      id: nextId(),
-      from: textOf(json.src),
-      to: plain(textOf(json.dst)),
-      text: textOf(json.text),
-      reference: null,
-      callbackUrl: textOf(json.url) || null,
-    };
+    const message = messageOf(nextId(), [json.src, json.dst, json.text], null, json.url);
     return took(message, 202, { api_id: nextId(), message: "message(s) queued", message_uuid: [message.id] });
   },
   tooFast: () => throttled({ error: "Rate limit exceeded" }),
   broken: () => ({ status: 500, json: { error: "internal server error" } }),
   refusal: (code) => ({ status: 400, json: { error: code } }),
   receipt(url, { id, to, from }, fate, { secret }) {
-    const [status, code] = stateIn(PLIVO_STATES, fate);
+    const [status, code] = stateOf(fate);
     const form = new URLSearchParams({
       MessageUUID: id,
       To: to,

@@ -24,16 +24,30 @@ export function formCall(url: string, form: URLSearchParams, signature: Headers 
   return { url, headers, body: form.toString() };
 }
 
-/** The provider's word for what became of a message, and its code: what a fault says, or the usual one. */
-export function stateIn<Code extends string | number>(
-  states: Readonly<Record<Outcome, readonly [status: string, usual: Code]>>,
-  { outcome, code }: ProviderOutcome,
-): readonly [status: string, code: string | Code] {
-  const [status, usual] = states[outcome];
-  return [status, code ?? usual];
+const ORDER: readonly Outcome[] = ["held", "delivered", "undeliverable", "rejected", "expired"];
+type FiveWords = readonly [held: string, delivered: string, undeliverable: string, rejected: string, expired: string];
+
+/** The provider's word for what became of a message, and its code: what a fault says, or the usual one, which stands behind the word and a blank. */
+export function states(...words: FiveWords): (fate: ProviderOutcome) => readonly [status: string, code: string] {
+  return ({ outcome, code }) => {
+    const [status = "", usual = ""] = words[ORDER.indexOf(outcome)]!.split(" ");
+    return [status, code ?? usual];
+  };
 }
 
-export const plain = (phone: string): string => phone.replace(/^\+/, "");
+/** A message that is taken, out of what was given for it. */
+export function messageOf(
+  id: string,
+  [from, to, text]: readonly unknown[],
+  reference: unknown = null,
+  callbackUrl: unknown = null,
+): TakenMessage {
+  const [phone, said] = [plain(textOf(to)), textOf(text)];
+  const known = { reference: textOf(reference) || null, callbackUrl: textOf(callbackUrl) || null };
+  return { id, from: textOf(from), to: phone, text: said, ...known };
+}
+
+const plain = (phone: string): string => phone.replace(/^\+/, "");
 export const isPhone = (phone: string): boolean => /^\+?[1-9]\d{6,14}$/.test(phone);
 export const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
 

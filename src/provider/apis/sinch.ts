@@ -1,29 +1,13 @@
 /** Sinch's SMS REST API: batches of one number, found by our reference, their delivery reports, and messages from phones. */
-import { NOT_FOUND, type Outcome, type ProviderApi, type ProviderOutcome, type TakenMessage } from "../port.ts";
+import { NOT_FOUND, type ProviderApi, type ProviderOutcome } from "../port.ts";
 import { hmac } from "../signing.ts";
-import { isPhone, jsonCall, jsonOf, plain, replied, stateIn, textOf, throttled, took } from "./shared.ts";
+import { isPhone, jsonCall, jsonOf, messageOf, replied, states, textOf, throttled, took } from "./shared.ts";
 
-const SINCH_STATES: Readonly<Record<Outcome, readonly [status: string, code: number]>> = {
-  held: ["Dispatched", 401],
-  delivered: ["Delivered", 0],
-  undeliverable: ["Failed", 404],
-  rejected: ["Rejected", 410],
-  expired: ["Expired", 406],
-};
+const wordOf = states("Dispatched 401", "Delivered 0", "Failed 404", "Rejected 410", "Expired 406");
 
 function stateOf(fate: ProviderOutcome): { readonly status: string; readonly code: number } {
-  const [status, code] = stateIn(SINCH_STATES, fate);
+  const [status, code] = wordOf(fate);
   return { status, code: Number(code) };
-}
-
-function sinchReport({ id, to, reference }: TakenMessage, fate: ProviderOutcome): object {
-  return {
-    type: "recipient_delivery_report_sms",
-    batch_id: id,
-    recipient: to,
-    ...stateOf(fate),
-    client_reference: reference ?? undefined,
-  };
 }
 
 function sinchHeaders(body: string, secret: string): Record<string, string> {
@@ -51,31 +35,23 @@ export const sinch: ProviderApi = {
     }
     if (call.method === "GET") {
       const known = state.findByReference(call.query.get("client_reference") ?? "");
-      return replied(200, {
-        count: known === undefined ? 0 : 1,
-        page: 0,
-        batches: known === undefined ? [] : [{ id: known.message.id }],
-      });
+      const batches = known === undefined ? [] : [{ id: known.message.id }];
+      return replied(200, { count: batches.length, page: 0, batches });
     }
     const json = jsonOf(call);
     const to = textOf((json.to as unknown[] | undefined)?.[0]);
     if (!isPhone(to) || textOf(json.body) === "")
       return replied(400, { code: "syntax_invalid_parameter_format", text: "Invalid parameter" });
-    const message: TakenMessage = {
-      id: nextId(),
-      from: textOf(json.from),
-      to: plain(to),
-      text: textOf(json.body),
-      reference: textOf(json.client_reference) || null,
-      callbackUrl: textOf(json.callback_url) || null,
-    };
+    const message = messageOf(nextId(), [json.from, to, json.body], json.client_reference, json.callback_url);
     return took(message, 201, { id: message.id, to: [to], canceled: false });
   },
   tooFast: () => throttled({ code: "too_many_requests", text: "Too many requests" }),
   broken: () => ({ status: 500, json: { code: "internal", text: "Internal error" } }),
   refusal: (code) => ({ status: 400, json: { code, text: "refused" } }),
-  receipt: (url, message, fate, { secret }) =>
-    jsonCall(url, sinchReport(message, fate), (body) => sinchHeaders(body, secret)),
+  receipt(url, { id, to, reference }, fate, { secret }) {
+    const report = { type: "recipient_delivery_report_sms", batch_id: id, recipient: to, ...stateOf(fate) };
+    return jsonCall(url, { ...report, client_reference: reference ?? undefined }, (body) => sinchHeaders(body, secret));
+  },
   incoming(url, { id, from, to, text: body }, { secret }) {
     const json = { type: "mo_text", id, from, to, body, received_at: "2026-01-01T00:00:00.000Z" };
     return jsonCall(url, json, (written) => sinchHeaders(written, secret));

@@ -1,15 +1,9 @@
 /** Vonage's SMS API: messages, delivery receipts and messages from phones. It has no way to ask for a message. */
-import { NOT_FOUND, type Outcome, type ProviderApi, type ProviderReply } from "../port.ts";
+import { NOT_FOUND, type ProviderApi, type ProviderReply } from "../port.ts";
 import { signVonage } from "../signing.ts";
-import { formCall, isPhone, stateIn } from "./shared.ts";
+import { formCall, isPhone, messageOf, states } from "./shared.ts";
 
-const VONAGE_STATES: Readonly<Record<Outcome, readonly [status: string, code: string]>> = {
-  held: ["buffered", "0"],
-  delivered: ["delivered", "0"],
-  undeliverable: ["failed", "5"],
-  rejected: ["rejected", "7"],
-  expired: ["expired", "3"],
-};
+const stateOf = states("buffered 0", "delivered 0", "failed 5", "rejected 7", "expired 3");
 
 const vonageReply = (messages: readonly object[]): ProviderReply => ({
   status: 200,
@@ -43,14 +37,9 @@ export const vonage: ProviderApi = {
     const callbackUrl = form.get("callback");
     const reference = form.get("client-ref");
     const parts = vonageParts(body, form.get("type") === "unicode");
-    const messages = Array.from({ length: parts }, () => ({
-      id: nextId().toUpperCase(),
-      from,
-      to,
-      text: body,
-      reference,
-      callbackUrl,
-    }));
+    const messages = Array.from({ length: parts }, () =>
+      messageOf(nextId().toUpperCase(), [from, to, body], reference, callbackUrl),
+    );
     return {
       kind: "taken",
       messages,
@@ -64,29 +53,16 @@ export const vonage: ProviderApi = {
   broken: () => vonageReply([{ status: "5", "error-text": "Internal Error" }]),
   refusal: (code) => vonageReply([{ status: code, "error-text": "refused" }]),
   receipt(url, { id, to, from, reference }, fate, { username, secret }) {
-    const [status, code] = stateIn(VONAGE_STATES, fate);
-    const fields = new URLSearchParams({
-      msisdn: to,
-      to: from,
-      "network-code": "23410",
-      messageId: id,
-      status,
-      "err-code": code,
-      "api-key": username,
-      ...(reference === null ? {} : { "client-ref": reference }),
-    });
+    const [status, code] = stateOf(fate);
+    const about = { msisdn: to, to: from, "network-code": "23410", messageId: id, status, "err-code": code };
+    const fields = new URLSearchParams({ ...about, "api-key": username });
+    if (reference !== null) fields.set("client-ref", reference);
     sign(fields, secret);
     return formCall(url, fields);
   },
   incoming(url, { id, from, to, text: body }, { secret }) {
-    const fields = new URLSearchParams({
-      msisdn: from,
-      to,
-      messageId: id,
-      text: body,
-      type: "text",
-      keyword: (body.split(" ")[0] ?? "").toUpperCase(),
-    });
+    const keyword = (body.split(" ")[0] ?? "").toUpperCase();
+    const fields = new URLSearchParams({ msisdn: from, to, messageId: id, text: body, type: "text", keyword });
     sign(fields, secret);
     return formCall(url, fields);
   },

@@ -1,6 +1,6 @@
 /** A program that takes a POST for each message, as the preset webhook has it. */
-import { NOT_FOUND, type ProviderApi, type TakenMessage } from "../port.ts";
-import { isPhone, jsonCall, jsonOf, plain, replied, textOf, throttled, took } from "./shared.ts";
+import { NOT_FOUND, type ProviderApi } from "../port.ts";
+import { isPhone, jsonCall, jsonOf, messageOf, replied, textOf, throttled, took } from "./shared.ts";
 
 export const webhook: ProviderApi = {
   take(call, state, _, { password }) {
@@ -12,14 +12,7 @@ export const webhook: ProviderApi = {
     // The same again is no second message.
     if (state.find(id) !== undefined) return replied(200, { id });
     if (!isPhone(textOf(json.to))) return replied(400, { error: "EC_INVALID_DESTINATION_ADDRESS" });
-    const message: TakenMessage = {
-      id,
-      from: textOf(json.from),
-      to: plain(textOf(json.to)),
-      text: textOf(json.text),
-      reference: id,
-      callbackUrl: textOf(json.receiptsUrl) || null,
-    };
+    const message = messageOf(id, [json.from, json.to, json.text], id, json.receiptsUrl);
     return took(message, 200, { id });
   },
   tooFast: () => throttled({ error: "too many" }),

@@ -391,7 +391,7 @@ export interface Store extends CarrierStore, PinStore, ReportStore {
     limit: number;
     cursor: PurgeCursor;
   }): Promise<{ cursor: PurgeCursor; more: boolean }>;
-  /** Deletes replay answers and sessions that nobody can use any more, a page at a time. */
+  /** Deletes replay answers, sessions and ids of messages from phones that nobody can use any more, a page at a time. */
   purgeExpired(input: {
     nowMs: number;
     replayMs: number;

@@ -2,7 +2,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { readSubmission } from "../../../src/carriers/http/answer.ts";
+import { readData } from "../../../src/carriers/http/data.ts";
 import { fulfils, listAt, textAt } from "../../../src/carriers/http/paths.ts";
+import { describe } from "../../../src/carriers/http/presets.ts";
+import type { PresetName } from "../../../src/carriers/http/profile.ts";
 import { readIncoming, readReceipts } from "../../../src/carriers/http/reading.ts";
 import { errorByName } from "../../../src/sms/errors.ts";
 
@@ -131,4 +134,117 @@ test("messages from phones are read, also in parts", () => {
     sequence: 1,
   });
   assert.deepEqual(read({ f: "41791" }), []);
+});
+
+test("parts whose reference is a name belong together, and to no other's", () => {
+  const description = { from: "f", to: "t", text: "x", reference: "r", total: "n", sequence: "p" };
+  const reference = (r: string) =>
+    readIncoming(description, { f: "41791", t: "1", x: "a", r, n: 2, p: 1 }, 9)[0]!.concatenation?.reference;
+  const names = ["08B5", "08b5", "5e", "123456", "99999999999999999999", "-1", "0", "65535"];
+  assert.equal(new Set(names.map(reference)).size, names.length);
+  assert.equal(reference("08B5"), reference("08B5"));
+  for (const name of names) assert.ok(reference(name)! >= 0 && reference(name)! <= 0x7fff_ffff, name);
+  assert.equal(reference("65535"), 65_535);
+});
+
+const presetOf = (preset: PresetName) => describe({ id: "mine", kind: "http", preset }).description.incoming!;
+const OCTETS = { charset: "binary", hex: "ff00ab", dataCoding: 4 };
+
+for (const [preset, told] of [
+  ["vonage", { msisdn: "41791", to: "12345", messageId: "1", type: "binary", data: "ff00ab", udh: "06050415811581" }],
+  ["sinch", { type: "mo_binary", from: "41791", to: "12345", id: "1", body: "/wCr", udh: "06050415811581" }],
+  ["webhook", { messages: [{ from: "41791", to: "12345", id: "1", hex: "ff00ab", header: "06050415811581" }] }],
+  [
+    "heliograph",
+    {
+      results: [
+        {
+          ...{ from: "41791", to: "12345", messageId: "1", text: "06050415811581ff00ab" },
+          binary: { hex: "06050415811581ff00ab", dataCoding: 4, esmClass: 64 },
+        },
+      ],
+    },
+  ],
+] as const)
+  test(`${preset}: octets from a phone come in as octets`, () => {
+    const [part, ...others] = readIncoming(presetOf(preset), told, 9);
+    const { text, octets, carrierMessageId } = part!;
+    assert.deepEqual([octets, others], [{ ...OCTETS, header: "06050415811581" }, []]);
+    assert.deepEqual([text, carrierMessageId], ["06050415811581ff00ab", "1"]);
+  });
+
+test("octets whose header says that they are a part are one", () => {
+  const told = { msisdn: "1", to: "2", messageId: "3", type: "binary", data: "ab", udh: "050003070201" };
+  const [part] = readIncoming(presetOf("vonage"), told, 9);
+  assert.deepEqual(part!.concatenation, { reference: 7, total: 2, sequence: 1 });
+});
+
+test("a message to a SIM that does not know its number is to the carrier, or to what the profile says", () => {
+  const payload = { message: "Hi", sender: "+41791", recipient: null, simNumber: 1 };
+  const told = { event: "sms:received", id: "e1", payload };
+  const [part] = readIncoming(presetOf("android"), told, 9);
+  assert.deepEqual([part!.from, part!.to, part!.carrierMessageId], ["41791", "mine", "e1"]);
+  const { sender: _, ...older } = payload;
+  const [known] = readIncoming(
+    presetOf("android"),
+    { ...told, payload: { ...older, phoneNumber: "+41792", recipient: "+41799" } },
+    9,
+  );
+  assert.deepEqual([known!.from, known!.to], ["41792", "41799"]);
+});
+
+test("every part of a long text over Plivo is told of the message", () => {
+  const { receipts } = describe({ id: "mine", kind: "http", preset: "plivo" }).description;
+  const ids = ["m-1", "m-2"].map((MessageUUID) => {
+    const told = { MessageUUID, ParentMessageUUID: "m-1", To: "41791", Status: "delivered" };
+    return readReceipts(receipts!, told, 9)[0]!.carrierMessageId;
+  });
+  assert.deepEqual(ids, ["m-1", "m-1"]);
+});
+
+test("a text is read as the first pattern that fits has it, and anything else is itself", () => {
+  const patterns = ['Success "{id}"', "{code}|{id}|{rest}", "OK: {id}", "{a}{b}!"];
+  for (const [text, data] of [
+    ['Success "07033084-5cfd"', { id: "07033084-5cfd" }],
+    ['  Success "1" ', { id: "1" }],
+    ["0|A|b|c", { code: "0", id: "A", rest: "b|c" }],
+    ["0||", { code: "0", id: "", rest: "" }],
+    ["ab!", { a: "", b: "ab" }],
+    ['Success "1" and more', 'Success "1" and more'],
+    ["neither", "neither"],
+    ['{"id": 1}', { id: 1 }],
+  ] as const)
+    assert.deepEqual(readData(text, patterns), data, text);
+  assert.equal(readData("4711"), 4_711);
+  assert.deepEqual(readData("4711", ["{id}"]), { id: "4711" });
+  assert.equal(readData("constructor", ["{constructor}-"]), "constructor");
+});
+
+test("XML is read by the names of its elements, with attributes, lists, and what is escaped", () => {
+  const text = `<?xml version="1.0"?><!-- <no/> -->
+    <s:response xmlns:s="urn:x" code='0'>
+      <message id="1&amp;2"><to>41791</to><status>sent &lt;&#65;&#x42;&gt;</status></message>
+      <message id="3"/><empty></empty><said><![CDATA[<a> & b]]></said>
+    </s:response>`;
+  const data = readData(text);
+  assert.equal(textAt(data, "response.@code"), "0");
+  assert.deepEqual(
+    listAt(data, "response.message").map((each) => [textAt(each, "@id"), textAt(each, "to"), textAt(each, "status")]),
+    [
+      ["1&2", "41791", "sent <AB>"],
+      ["3", undefined, undefined],
+    ],
+  );
+  assert.deepEqual([textAt(data, "response.said"), textAt(data, "response.empty")], ["<a> & b", undefined]);
+  assert.deepEqual(readData("<id>7</id>"), { id: "7" });
+});
+
+test("what is no XML, or has no end, is a text, and nothing of it is anything else's", () => {
+  const deep = "<a>".repeat(100_000);
+  for (const text of ["<", "<a", "<a>", "</a>", "<a></b>", "<a><![CDATA[", "<1>", "<>", "<!DOCTYPE html>", deep])
+    assert.equal(readData(text), text);
+  const hostile = readData('<r><__proto__ x="1"/><constructor>2</constructor></r>');
+  assert.equal(textAt(hostile, "r.constructor"), "2");
+  assert.equal(({} as Record<string, unknown>)["@x"], undefined);
+  assert.equal(textAt(readData("<a>&#x110000;&#0;&bad;</a>"), "a"), "&#x110000;\0&bad;");
 });

@@ -16,6 +16,7 @@ import { carrierFor, json, listening, PLAIN, startServer, taking } from "./provi
 
 const TAKEN = { kind: "accepted", carrierMessageId: "taken" };
 const HOUR_SECONDS = 3_600;
+type SendRules = NonNullable<HttpProfile["send"]>["rules"];
 
 const OAUTH: Partial<HttpProfile> = {
   username: "client",
@@ -314,4 +315,43 @@ test("a carrier's stop waits for what is under way", async (t) => {
   await carrier.stop();
   assert.deepEqual(await submitted, TAKEN);
   assert.ok((await submit()).kind === "later");
+});
+
+test("a provider that takes a GET and answers in XML, or in a text, is a description and no more", async (t) => {
+  let answer = '<reply><sms id="x-1"><state>0</state></sms></reply>';
+  const server = await startServer(t, (_, response) => response.end(answer));
+  const rules: SendRules = [{ where: { "reply.sms.state": "0" }, is: "accepted" }, { is: "refused" }];
+  const request = { method: "GET", path: "/http.php", query: { to: "{to}", msg: "{text}" } } as const;
+  const url = `http://127.0.0.1:${server.port}`;
+  const inXml = carrierFor(t, { url, send: { ...request, id: "reply.sms.@id", rules } });
+  assert.deepEqual(await inXml.submit("Grüße & more"), { kind: "accepted", carrierMessageId: "x-1" });
+  assert.deepEqual([server.asked[0]!.method, server.asked[0]!.body], ["GET", ""]);
+  const { searchParams } = new URL(server.asked[0]!.path, url);
+  assert.deepEqual(
+    [...searchParams],
+    [
+      ["to", "41793026727"],
+      ["msg", "Grüße & more"],
+    ],
+  );
+  answer = "<reply><sms><state>7</state></sms></reply>";
+  assert.equal((await inXml.submit()).kind, "refused");
+  answer = "<reply><sms><state>0</state>";
+  assert.deepEqual(await inXml.submit(), { kind: "unknown" });
+  const inText = carrierFor(t, {
+    url,
+    send: {
+      ...request,
+      id: "id",
+      patterns: ["OK|{id}", "ERR|{code}"],
+      code: "code",
+      rules: [{ where: { code: "9" }, is: "refused" }],
+    },
+  });
+  answer = "OK|4711\n";
+  assert.deepEqual(await inText.submit(), { kind: "accepted", carrierMessageId: "4711" });
+  answer = "ERR|9";
+  assert.equal((await inText.submit()).kind, "refused");
+  answer = "something else";
+  assert.deepEqual(await inText.submit(), { kind: "unknown" });
 });

@@ -70,3 +70,14 @@ test("a callback that says nothing is answered, and changes nothing", async (t) 
     assert.deepEqual(await knock({ url, headers: { "content-type": "application/json" }, body }), [200, "{}"], body);
   assert.deepEqual((await service.call("GET", "/sms/1/inbox/reports")).json.results, []);
 });
+
+test("a message from a phone that the provider tells twice comes in once", async (t) => {
+  const { publicUrl, service } = await startRig(t, "twilio");
+  const url = callbackUrls(PROFILE, publicUrl).incomingUrl as string;
+  const texts = async () =>
+    (await service.call("GET", "/sms/1/inbox/logs")).json.results.map(({ text }: { text: string }) => text);
+  for (const told of [written(url, SECRET), written(url, SECRET)])
+    assert.deepEqual(await knock(told), [200, "<Response/>"]);
+  await Promise.all(Array.from({ length: 5 }, () => knock(written(url, SECRET))));
+  assert.deepEqual(await texts(), ["Hi"]);
+});

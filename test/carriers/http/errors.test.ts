@@ -103,5 +103,5 @@ for (const preset of PRESETS.filter((each) => descriptionOf(each).receipts?.poll
 
 test("which presets can be asked is what the docs say", () => {
   const asked = PRESETS.filter((each) => descriptionOf(each).receipts?.poll !== undefined);
-  assert.deepEqual(asked, ["heliograph", "twilio", "sinch", "plivo", "android"]);
+  assert.deepEqual(asked, ["twilio", "sinch", "plivo", "telnyx", "bandwidth", "heliograph", "android"]);
 });

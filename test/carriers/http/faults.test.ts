@@ -56,7 +56,7 @@ const STORIES: Readonly<Record<string, Story>> = {
 
 /** What is done about an answer that never came, and by which presets. */
 const WAYS: Readonly<Record<string, readonly (typeof PRESETS)[number][]>> = {
-  "waits for its receipt": ["twilio", "vonage", "plivo"],
+  "waits for its receipt": ["twilio", "vonage", "plivo", "telnyx", "bandwidth", "kannel", "jasmin"],
   "goes again with the same key": ["heliograph", "android", "webhook"],
   "is looked up": ["sinch"],
 };

@@ -78,12 +78,22 @@ export interface Sender {
   submit(text?: string): Promise<Submission>;
 }
 
-export function carrierFor(
+interface Surroundings {
+  readonly clock?: Clock;
+  readonly log?: Log;
+}
+
+export function carrierFor(t: TestContext, profile: Partial<HttpProfile>, around: Surroundings = {}): Sender {
+  return carrierWith(t, { ...PLAIN, ...profile }, around);
+}
+
+/** One with this profile and nothing else. */
+export function carrierWith(
   t: TestContext,
-  profile: Partial<HttpProfile>,
-  { clock = systemClock, log = silentLog }: { clock?: Clock; log?: Log } = {},
+  profile: HttpProfile,
+  { clock = systemClock, log = silentLog }: Surroundings = {},
 ): Sender {
-  const carrier = new HttpCarrier({ ...PLAIN, ...profile }, { clock, log, callbacks: {} });
+  const carrier = new HttpCarrier(profile, { clock, log, callbacks: {} });
   t.after(() => carrier.stop());
   return {
     carrier,

@@ -2,6 +2,7 @@
 import { createServer, request } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { TestContext } from "node:test";
+import { callbackUrls } from "../../../src/carriers/http/callbacks.ts";
 import type { Faults } from "../../../src/provider/faults.ts";
 import { Provider } from "../../../src/provider/provider.ts";
 import { systemClock } from "../../../src/runtime/clock.ts";
@@ -70,6 +71,9 @@ export interface RigOptions {
 }
 
 export async function startRig(t: TestContext, preset: string, options: RigOptions = {}): Promise<Rig> {
+  const front = await startFront(t);
+  const secrets = { id: "upstream", kind: "http", callbackSecret: PASSWORD } as const;
+  const events = callbackUrls(secrets, front.url).eventsUrl as string;
   const awayAt = options.isAway === true ? await closedPort() : null;
   const provider = new Provider(
     {
@@ -80,6 +84,8 @@ export async function startRig(t: TestContext, preset: string, options: RigOptio
       password: PASSWORD,
       secret: PASSWORD,
       answerAfterMs: 1,
+      // An address that its customers set there, and do not give with each message.
+      callbackUrl: preset === "bandwidth" && options.isPublic !== false ? events : undefined,
       faults: options.faults ?? {},
       record: 10_000,
     },
@@ -88,7 +94,6 @@ export async function startRig(t: TestContext, preset: string, options: RigOptio
   );
   const port = awayAt ?? (await provider.start());
   t.after(() => provider.stop());
-  const front = await startFront(t);
   const catalogue = `
 [[carrier]]
 id = "upstream"

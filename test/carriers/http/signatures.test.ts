@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { AlgorithmTypes, Auth } from "@vonage/auth";
 import twilio from "twilio";
-import { type Callback, isSigned } from "../../../src/carriers/http/callbacks.ts";
+import { type Callback, fieldsIn, isSigned, readCallback } from "../../../src/carriers/http/callbacks.ts";
 import type { HttpProfile, PresetName } from "../../../src/carriers/http/profile.ts";
 import { PROVIDERS } from "../../../src/provider/apis.ts";
 import type { OutCall, TakenMessage } from "../../../src/provider/port.ts";
@@ -40,7 +40,12 @@ function callsOf(preset: PresetName): OutCall[] {
   return [...receipts, api.incoming(URL_OF_OURS, written, SETTINGS)];
 }
 
-const heard = ({ method = "POST", url, headers, body }: OutCall & { readonly method?: string }): Callback => ({
+const heard = ({
+  method = "POST",
+  url,
+  headers,
+  body,
+}: Omit<OutCall, "method"> & { readonly method?: string }): Callback => ({
   method,
   url,
   headers,
@@ -115,6 +120,28 @@ test("we take what Vonage's library signs, and nothing that was changed after", 
   const { sig, ...unsigned } = signed;
   assert.ok(sig !== undefined);
   assert.equal(isSigned(profileOf("vonage"), asForm(unsigned)), false);
+});
+
+test("callbacks of Vonage as POST-JSON are proved by the same signature, and nothing that was changed after", async () => {
+  const fields = {
+    msisdn: "41793026727",
+    to: "12345",
+    messageId: "0A01",
+    text: "Zoë & me = 100% ✓",
+    timestamp: "1700000000",
+  };
+  const signed = await signedByVonage(fields);
+  const asJson = (all: Record<string, unknown>): Callback =>
+    heard({ url: URL_OF_OURS, headers: { "content-type": "application/json" }, body: JSON.stringify(all) });
+  const profile = profileOf("vonage");
+  assert.equal(isSigned(profile, asJson(signed)), true);
+  for (const change of [{ text: "another" }, { more: { nested: true } }, { sig: "" }, { sig: 7 }])
+    assert.equal(isSigned(profile, asJson({ ...signed, ...change })), false, JSON.stringify(change));
+  const { incoming } = readCallback(profile, "incoming", fieldsIn(asJson(signed)), 9);
+  assert.deepEqual(
+    incoming.map(({ from, to, text, carrierMessageId }) => [from, to, text, carrierMessageId]),
+    [["41793026727", "12345", fields.text, "0A01"]],
+  );
 });
 
 test("what each simulated provider signs is taken, and not with another secret, nor without its signature", () => {

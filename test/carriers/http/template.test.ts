@@ -34,6 +34,14 @@ test("in JSON a value keeps its type, and what is missing is left out", () => {
   });
 });
 
+test("a number is made of a text that is one, and of no other", () => {
+  const filled = (v: string) => fillJson({ n: "{v#}" }, { v });
+  assert.deepEqual(filled("1"), { n: 1 });
+  for (const text of ["01", "1e3", " 1", "0x1", "9".repeat(16), "one"]) assert.deepEqual(filled(text), { n: text });
+  assert.deepEqual(fillJson({ n: "{v#}" }, {}), {});
+  assert.equal(fillText("{v#} of {v}", { v: "2" }), "2 of 2");
+});
+
 test("whatever a value is, it stays in its place: path, form, header", () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary" }), (value) => {

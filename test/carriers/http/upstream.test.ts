@@ -1,6 +1,7 @@
 /** Two services in a row: what the first takes goes through the second to its phones, and comes back. */
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
+import { OPERATOR } from "../../support/operator.ts";
 import { SINGLE } from "../../support/sending.ts";
 import { eventually, startTestService, type TestService } from "../../support/service.ts";
 import { startFront } from "./rig.ts";
@@ -10,7 +11,7 @@ interface Row {
   readonly second: TestService;
 }
 
-async function startRow(t: TestContext, { isPublic = true, profile = "" } = {}): Promise<Row> {
+async function startRow(t: TestContext, { isPublic = true, publicUrl = "", profile = "" } = {}): Promise<Row> {
   const second = await startTestService(t);
   const front = await startFront(t);
   const catalogue = `
@@ -35,7 +36,7 @@ account = "DEMO0001"
 `;
   const first = await startTestService(t, {
     catalogue,
-    settings: { server: { publicUrl: isPublic ? front.url : "" } },
+    settings: { server: { publicUrl: publicUrl || (isPublic ? front.url : "") } },
   });
   front.lead(first.url);
   return { first, second };
@@ -71,6 +72,23 @@ for (const [name, isPublic] of [
     assert.equal((before - (await balanceOf(first))).toFixed(2), "0.05");
     assert.equal((beforeThere - (await balanceOf(second))).toFixed(2), "0.01");
   });
+
+test("in a private network the second says that it pushes nothing: the operator of the first is told, and it is asked", async (t) => {
+  const { first, second } = await startRow(t, { publicUrl: "http://10.255.255.1" });
+  const numbers = Array.from({ length: 150 }, (_, index) => String(41_790_000_000 + index));
+  const body = { messages: [{ from: "InfoSMS", destinations: numbers.map((to) => ({ to })), text: "To all" }] };
+  const { json } = await first.call("POST", "/sms/1/text/advanced", { body });
+  const octets = { from: "InfoSMS", to: "41793026727", binary: { hex: "00ff", dataCoding: 4, esmClass: 0 } };
+  const binary = await first.call("POST", "/sms/1/binary/single", { body: octets });
+  for (const { messageId } of [...json.messages, ...binary.json.messages])
+    assert.equal((await reportOf(first, messageId)).status.name, "DELIVERED_TO_HANDSET");
+  await eventually(async () => {
+    const { text } = await first.call("GET", "/operator/1/carrier-states", { authorization: OPERATOR });
+    return /nothing is pushed to http:\/\/10\.255\.255\.1: address not allowed/.test(text);
+  });
+  const waiting = await second.call("GET", "/sms/1/reports");
+  assert.deepEqual(waiting.json.results, [], "nothing was taken from the reports that are given out once");
+});
 
 test("many go together, each with its own outcome and error", async (t) => {
   const { first, second } = await startRow(t);

@@ -20,7 +20,7 @@ import { decodeText, isWestern } from "../../../src/api/kannel/charsets.ts";
 import { readMessage } from "../../../src/api/kannel/message.ts";
 import { formParameters, queryParameters, rejected, textOf } from "../../../src/api/kannel/parameters.ts";
 import { knownRequest } from "../../../src/api/known-fields.ts";
-import { nearMisses } from "../../../src/api/near-misses.ts";
+import { nearMisses, plain } from "../../../src/api/near-misses.ts";
 import { checkAccept, checkContentType } from "../../../src/api/negotiation.ts";
 import { bareAddress } from "../../../src/api/oneapi/fields.ts";
 import { headerText } from "../../../src/api/parameters.ts";
@@ -35,7 +35,7 @@ import { storedForm } from "../../../src/auth/api-keys.ts";
 import { isTooLong } from "../../../src/auth/passwords.ts";
 import { codeAt, factorUri, fromBase32, proofOf } from "../../../src/auth/second-factor.ts";
 import { tokenHashOf } from "../../../src/auth/sessions.ts";
-import { readData } from "../../../src/carriers/http/calls.ts";
+import { readData } from "../../../src/carriers/http/data.ts";
 import { fillHeader, fillPath, fillText } from "../../../src/carriers/http/template.ts";
 import { decodePdu, HEADER_OCTETS } from "../../../src/carriers/smpp/codec/decode.ts";
 import { encodePdu } from "../../../src/carriers/smpp/codec/encode.ts";
@@ -61,7 +61,7 @@ import { parseMicros } from "../../../src/money/amounts.ts";
 import { parseRoles } from "../../../src/node/roles.ts";
 import { maskOf } from "../../../src/pins/pin.ts";
 import { parseRate, parseSpan } from "../../../src/pins/rate.ts";
-import { filledIn, textFault, valuesFault } from "../../../src/pins/text.ts";
+import { filledIn, textFault, unusedValues, valuesFault } from "../../../src/pins/text.ts";
 import { readTarget, signingKey } from "../../../src/reports/pushing/report-request.ts";
 import { readRetryAfterMs } from "../../../src/reports/pushing/retry.ts";
 import { dlrPath, isDlrUrl } from "../../../src/reports/rendering/dlr-url.ts";
@@ -272,6 +272,7 @@ export const READERS: Readonly<Record<string, Reader>> = {
   "src/api/json-fault.ts jsonFault": (text) => [jsonFault(text), jsonFault(`{"a": "${text}`), jsonFault(`[${text}`)],
   "src/api/spelling.ts folded": folded,
   "src/api/spelling.ts isNearly": (text) => [isNearly(text, `${text}a`), isNearly(text, `b${text}`)],
+  "src/api/near-misses.ts plain": plain,
   "src/api/near-misses.ts nearMisses": (text) => nearMisses(KNOWN, { [text]: text }, { [text]: text }),
   "src/events/live.ts liveText": liveText,
   "src/runtime/text.ts boundedText": (text) => [boundedText(text), boundedText(text, 10)],
@@ -316,7 +317,7 @@ export const READERS: Readonly<Record<string, Reader>> = {
       looksLikeReceipt(receipt),
       readReceipt(facts(receipt)),
     ]),
-  "src/carriers/http/calls.ts readData": readData,
+  "src/carriers/http/data.ts readData": (text) => readData(text, ['{a}"{b}"', "{a}{b} {c}"]),
   "src/carriers/http/template.ts fillText": (text) => [
     fillText(text, { a: text }),
     fillText("{a} {a?x:y}", { a: text }),
@@ -352,6 +353,7 @@ export const READERS: Readonly<Record<string, Reader>> = {
   "src/pins/rate.ts parseSpan": (text) => [parseSpan(text), parseSpan(`1${text}`)],
   "src/pins/rate.ts parseRate": (text) => [parseRate(text), parseRate(`1/${text}`)],
   "src/pins/text.ts textFault": (text) => [textFault(text), textFault(`{{pin}}${text}`)],
+  "src/pins/text.ts unusedValues": (text) => [unusedValues(text, {}), unusedValues("{{pin}}", { [text]: text })],
   "src/pins/text.ts valuesFault": (text) => [valuesFault(text, {}), valuesFault("{{pin}}", { [text]: text })],
   "src/pins/text.ts filledIn": (text) => [filledIn(text, "1234", {}), filledIn("{{a}}", "1234", { a: text })],
   "src/pins/pin.ts maskOf": maskOf,
