@@ -1,5 +1,6 @@
 /** The audit: every change that somebody made, written in the transaction that makes it, and never changed after. */
 import type { FundsMoveKind } from "../money/postings.ts";
+import { shownUrl } from "../runtime/shown-url.ts";
 import type { CommandParts } from "../store/command-parts.ts";
 import type { Actor, AuditEntry } from "../store/port/accounts.ts";
 import type { Value } from "../store/sql.ts";
@@ -57,9 +58,13 @@ export function auditWriter({ sql, unit }: CommandParts) {
   return { note, tellChange, noteChange };
 }
 
+/** It is kept for ever, and in every backup: a URL stands there as it may be shown. */
 function asJson(value: unknown): string | null {
   if (value === null || value === undefined) return null;
-  return JSON.stringify(value, (_, part) => (typeof part === "bigint" ? part.toString() : part));
+  return JSON.stringify(value, (_, part) => {
+    if (typeof part === "bigint") return part.toString();
+    return typeof part === "string" && part.includes(":/") ? shownUrl(part) : part;
+  });
 }
 
 export function auditCommands({ sql }: CommandParts) {

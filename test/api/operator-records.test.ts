@@ -11,6 +11,7 @@ const call = operating(service);
 await addOtherReseller(service);
 await addAccount(service.store, { key: "QUIET", balanceMicros: 1_000_000n });
 
+const ANY_ENTRY = { resellerId: null, kind: null, subject: null, actor: null, beforeId: null };
 const BLOCKED = 14;
 async function send(to: string, username: string): Promise<number> {
   const body = { from: "Acme", to, text: "x" };
@@ -46,6 +47,19 @@ test("a list is read in pages, and takes numbers only", async () => {
   assert.deepEqual([second.results.length, second.next], [1, null]);
   assert.deepEqual(refusal(await call("PUT", `${list}/phone`)).slice(0, 2), [400, ["number"]]);
   assert.equal((await call("GET", list, undefined, { authorization: OTHER_RESELLER })).status, 404);
+});
+
+test("the audit keeps no password and no token that stands in a URL", async () => {
+  const secretive = (path: string) => `https://user:hunter2@example.com/${path}?token=s3cr3t&lang=de`;
+  const account = good(await call("GET", "/accounts/QUIET"));
+  const alert = { below: 5, url: secretive("low") };
+  good(await call("PATCH", "/accounts/QUIET", { version: account.version, alert }));
+  good(await call("PUT", "/numbers/41790000055", { account: "QUIET", forwardUrl: secretive("in") }));
+  good(await call("DELETE", "/numbers/41790000055?version=1"), 204);
+  const text = JSON.stringify(await service.store.audit({ ...ANY_ENTRY, limit: 100 }));
+  assert.ok(text.includes("example.com/low?token=***&lang=de"), text);
+  assert.ok(text.includes("example.com/in?"));
+  assert.doesNotMatch(text, /hunter2|s3cr3t/);
 });
 
 test("every change is in the audit with who made it and from where; a reseller reads what was changed of its clients", async () => {
