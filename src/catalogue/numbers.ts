@@ -1,5 +1,6 @@
 /** A number of ours to which phones send messages, as an operator writes it: whose it is, and what is done with what comes in. */
 import { firstWord, inCapitals } from "../message/incoming.ts";
+import { INCOMING_FORMS } from "../message/report-form.ts";
 import { oneOf, type Static, Type } from "../runtime/type.ts";
 import { MAX_URL_LENGTH, urlProblem } from "../runtime/urls.ts";
 import { ACCOUNT_KEY } from "../store/names.ts";
@@ -15,8 +16,8 @@ export const IncomingNumber = Type.Object(
     account: Type.String({ pattern: ACCOUNT_KEY }),
     /** Where messages are pushed to. Without it they wait to be fetched. */
     forwardUrl: Type.Optional(Type.String({ maxLength: MAX_URL_LENGTH })),
-    /** The form of the push. Default application/json. */
-    contentType: Type.Optional(oneOf(["application/json", "application/xml"])),
+    /** The form of the push. Default application/json. get-url and post-url are Kannel's: its escapes stand in forwardUrl. */
+    contentType: Type.Optional(oneOf(INCOMING_FORMS)),
     /** First words that the client is told of. */
     keywords: Type.Optional(Words),
     /** The same, and the sender goes on the account's opt-out list. */

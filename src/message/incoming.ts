@@ -13,7 +13,7 @@ import {
   textOfPieces,
   textOfReceived,
 } from "../sms/received.ts";
-import type { NotifyContentType } from "./report-form.ts";
+import type { INCOMING_FORMS } from "./report-form.ts";
 
 /** What the operator says of a number: whose it is, where its messages go, and the words that mean something. */
 export interface NumberRule {
@@ -22,7 +22,7 @@ export interface NumberRule {
   readonly account: string;
   /** Where messages are pushed to; without it they wait to be fetched. */
   readonly forwardUrl?: string;
-  readonly contentType?: NotifyContentType;
+  readonly contentType?: (typeof INCOMING_FORMS)[number];
   /** Words that are told to the client as the message's keyword. */
   readonly keywords?: readonly string[];
   /** The same, and the sender gets nothing more from this account. */

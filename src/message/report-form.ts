@@ -4,6 +4,8 @@
  * called by their content types, as they always were.
  */
 export type NotifyContentType = "application/json" | "application/xml";
+/** How messages from phones are pushed to a number's URL. */
+export const INCOMING_FORMS = ["application/json", "application/xml", "get-url", "post-url"] as const;
 
 interface FormRules {
   readonly method: "POST" | "GET";
@@ -32,6 +34,9 @@ const FORMS = {
   "kannel 4": KANNEL,
   "kannel 8": KANNEL,
   "kannel 16": KANNEL,
+  // Messages from phones as Kannel tells them: their URL has escapes, and the body of a POST is the text.
+  "get-url": KANNEL,
+  "post-url": { method: "POST", contentType: "text/plain; charset=utf-8", maxItems: 1 },
 } as const satisfies Record<string, FormRules>;
 
 /** The forms in which something is pushed. */
@@ -62,6 +67,11 @@ function isKannel(form: PushedForm | KannelForm): form is KannelForm {
 /** What such a report tells; null for the reports of the other families. */
 export function toldBy(form: PushedForm): Told | null {
   return isKannel(form) ? (Number(form.slice(KANNEL_PREFIX.length)) as Told) : null;
+}
+
+/** Whether a message from a phone stands in its URL. */
+export function isInUrl(form: PushedForm): boolean {
+  return form === "get-url" || form === "post-url";
 }
 
 export function formRules(form: PushedForm): FormRules {

@@ -197,6 +197,42 @@ for (const contentType of ["application/json", "application/xml"]) {
   });
 }
 
+for (const [contentType, method, body] of [
+  ["get-url", "GET", ""],
+  ["post-url", "POST", "Kölle & Alaaf"],
+] as const)
+  test(`a number's ${contentType} is called as Kannel calls it, with what its escapes ask for`, async (t) => {
+    const receiver = await ReportReceiver.start();
+    t.after(() => receiver.stop());
+    const clock = new VirtualClock(START);
+    const template = `${receiver.url}/sms?from=%p&plus=%q&to=%P&words=%a&text=%b&at=%t&smsc=%i&id=%I&d=%d&k=%k&s=%s&r=%r`;
+    const forwarded = number(`number = "777"\nforwardUrl = "${template}"\ncontentType = "${contentType}"`);
+    const service = await startTestService(t, { catalogue: WITH_INBOX + forwarded, clock });
+    receiver.answer(status(503));
+    await write(service, "Kölle & Alaaf", { to: "777" });
+    await passUntil(clock, () => receiver.requests.length === 1, 10);
+    receiver.answer(status(200));
+    const [first, again] = await passUntil(clock, () => receiver.requests.length === 2 && receiver.requests, 1_000);
+    assert.deepEqual([first!.method, first!.body, again!.path], [method, body, first!.path]);
+    const { pathname, searchParams } = new URL(first!.path, receiver.url);
+    const { id, at, ...said } = Object.fromEntries(searchParams);
+    assert.equal(pathname, "/reports/sms");
+    assert.deepEqual(said, {
+      from: PHONE,
+      plus: `+${PHONE}`,
+      to: "777",
+      words: "Kölle & Alaaf",
+      text: "Kölle & Alaaf",
+      smsc: "heliograph",
+      d: "",
+      k: "Kölle",
+      s: "&",
+      r: "Alaaf",
+    });
+    assert.match(`${at} ${id}`, /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d \S+$/);
+    assert.deepEqual(await fetchInbox(service), EMPTY, "what is pushed is not fetched");
+  });
+
 test("parts before and after a restart make one message, and what waited in the inbox is still there", async (t) => {
   const data = await temporaryDirectory(t);
   const start = () => startTestService(t, { catalogue: WITH_INBOX, clock: new VirtualClock(START), data });

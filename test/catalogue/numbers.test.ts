@@ -46,7 +46,7 @@ const FAULTS: [what: string, file: string, says: RegExp][] = [
   [
     "a content type that is not made",
     number('contentType = "text/html"'),
-    /contentType must be one of application\/json, application\/xml, not "text\/html"/,
+    /contentType must be one of application\/json, application\/xml, get-url, post-url, not "text\/html"/,
   ],
   ["no keywords at all", number("keywords = []"), /keywords must have at least 1 item, not 0/],
   ["two words", number('stopKeywords = ["STOP ALL"]'), /"12345": stopKeywords has "STOP ALL", which is not one word/],

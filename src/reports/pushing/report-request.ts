@@ -7,10 +7,10 @@
 import { createHmac, createSecretKey, type KeyObject } from "node:crypto";
 import type { Post } from "../../http/transport.ts";
 import type { ReportBatch } from "../../message/message.ts";
-import { formRules, toldBy } from "../../message/report-form.ts";
+import { formRules, isInUrl, toldBy } from "../../message/report-form.ts";
 import { orElse } from "../../runtime/or-else.ts";
 import { parseHttpUrl } from "../../runtime/urls.ts";
-import { dlrPath } from "../rendering/dlr-url.ts";
+import { dlrPath, incomingPath } from "../rendering/dlr-url.ts";
 import { bodyOf } from "../rendering/report-body.ts";
 
 /** The client's URL, taken apart for the request. */
@@ -57,6 +57,7 @@ export function requestFor(batch: ReportBatch, target: Target, keys: readonly Ke
 
 /** A client of Kannel's says in its URL what is to be told there. */
 function pathOf(batch: ReportBatch, { path }: Target): string {
+  if (batch.kind === "incoming" && isInUrl(batch.form)) return incomingPath(batch.url, batch.items[0]!);
   const told = toldBy(batch.form);
   return told === null || batch.kind !== "delivery" ? path : dlrPath(batch.url, told, batch.items[0]!);
 }

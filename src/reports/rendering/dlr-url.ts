@@ -1,8 +1,8 @@
 /**
- * A delivery report as Kannel tells it: a GET of the client's dlr-url, in which a percent sign and a letter stand for what happened. What is put there is
- * encoded, so that it stays where the client has put it: nothing but the client's own text says which host and which path are asked.
+ * A delivery report or a message from a phone as Kannel tells it: a call of the client's URL, in which a percent sign and a letter stand for what happened. What is
+ * put there is encoded, so that it stays where the client has put it: nothing but the client's own text says which host and which path are asked.
  */
-import type { ReportFacts } from "../../message/message.ts";
+import type { IncomingFacts, ReportFacts } from "../../message/message.ts";
 import { TOLD, type Told } from "../../message/report-form.ts";
 import { parseHttpUrl } from "../../runtime/urls.ts";
 import { senderType } from "../../sms/addresses.ts";
@@ -11,8 +11,9 @@ import { STATUS, statusById } from "../../sms/statuses.ts";
 /** What a template is filled with. */
 interface Filling {
   readonly template: string;
-  readonly told: Told;
-  readonly facts: ReportFacts;
+  /** Null of a message from a phone. */
+  readonly told: Told | null;
+  readonly facts: Pick<ReportFacts, "to" | "from" | "doneAtMs" | "messageId" | "campaignReferenceId" | "callbackData">;
   /** What the network said, and which of its words `%s` is at. */
   readonly reply: string;
   readonly words: readonly string[];
@@ -24,7 +25,7 @@ const undefinedNumber = (): string => "-1";
 
 /** By the letter. Values that a report has none of are empty, or the number by which Kannel says so. */
 const ESCAPES: Readonly<Record<string, (filling: Filling) => string>> = {
-  d: ({ told }) => String(told),
+  d: ({ told }) => String(told ?? ""),
   p: ({ facts }) => encoded(facts.to),
   P: ({ facts }) => encoded(facts.from),
   q: ({ facts }) => encoded(withPlus(facts.to)),
@@ -89,14 +90,25 @@ export function isDlrUrl(template: string): boolean {
 
 /** Path and query of a template, filled with what happened to the message. An escape that is none stays as it is. */
 export function dlrPath(template: string, told: Told, facts: ReportFacts): string {
-  const reply = replyOf(told, facts);
+  return filled(template, { told, facts, reply: replyOf(told, facts) });
+}
+
+/** The same of a message that a phone sent: whoever writes is %p, as the phone is that a report is about. */
+export function incomingPath(template: string, { from, to, text, receivedAtMs, ...more }: IncomingFacts): string {
+  const { messageId, callbackData = null } = more;
+  const facts = { to: from, from: to, doneAtMs: receivedAtMs, messageId, callbackData, campaignReferenceId: null };
+  return filled(template, { told: null, facts, reply: text });
+}
+
+function filled(template: string, { told, facts, reply }: Pick<Filling, "told" | "facts" | "reply">): string {
   const filling: Filling = { template, told, facts, reply, words: wordsOf(reply), nextWord: 1 };
+  let escapes = 0;
   const rest = template.slice(AUTHORITY.exec(template)?.[0].length ?? 0);
   let path = "";
   let from = 0;
   for (const { index, 0: whole, 1: letter } of rest.matchAll(ESCAPE)) {
     path += written(rest.slice(from, index));
-    path += isEscape(letter!) ? (ESCAPES[letter!] ?? nothing)(filling) : written(whole);
+    path += isEscape(letter!) && ++escapes <= MAX_ESCAPES ? (ESCAPES[letter!] ?? nothing)(filling) : written(whole);
     from = index + whole.length;
   }
   path += written(rest.slice(from));

@@ -1,6 +1,6 @@
 /** The body of a request: a batch of reports in the form its client asked for, JSON or XML. */
 import type { AlertFacts, ReportBatch, ReportFacts } from "../../message/message.ts";
-import type { PushedForm } from "../../message/report-form.ts";
+import { isInUrl, type PushedForm } from "../../message/report-form.ts";
 import { library, once } from "../../runtime/lazy.ts";
 import { formatDateTime } from "../../schedule/date-time.ts";
 import { clickItem } from "./click-item.ts";
@@ -24,6 +24,8 @@ const DELIVERIES: Readonly<Record<PushedForm, (items: readonly ReportFacts[]) =>
   "kannel 4": nothing,
   "kannel 8": nothing,
   "kannel 16": nothing,
+  "get-url": nothing,
+  "post-url": nothing,
 };
 
 export function bodyOf(batch: ReportBatch): string {
@@ -32,6 +34,7 @@ export function bodyOf(batch: ReportBatch): string {
   if (batch.kind === "incoming" && batch.form === "oneapi") return JSON.stringify(inboundNotification(batch.items));
   if (batch.kind === "incoming" && batch.form === "oneapi xml")
     return xmlDocument({ inboundSMSMessageList: inboundList(batch.items, 0, null) });
+  if (batch.kind === "incoming" && isInUrl(batch.form)) return batch.form === "post-url" ? batch.items[0]!.text : "";
   // What a number or an account asks for is else JSON or XML, and has one form in all families.
   const body = batch.form === "application/xml" ? xmlBody : jsonBody;
   if (batch.kind === "alert") return body(batch.items.map(alertItem));

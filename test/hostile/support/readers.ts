@@ -64,7 +64,7 @@ import { parseRate, parseSpan } from "../../../src/pins/rate.ts";
 import { filledIn, textFault, unusedValues, valuesFault } from "../../../src/pins/text.ts";
 import { readTarget, signingKey } from "../../../src/reports/pushing/report-request.ts";
 import { readRetryAfterMs } from "../../../src/reports/pushing/retry.ts";
-import { dlrPath, isDlrUrl } from "../../../src/reports/rendering/dlr-url.ts";
+import { dlrPath, incomingPath, isDlrUrl } from "../../../src/reports/rendering/dlr-url.ts";
 import { didYouMean } from "../../../src/runtime/near.ts";
 import {
   networkOf,
@@ -133,6 +133,7 @@ const FACTS = {
   errorId: 0,
   statusId: 5,
 } as ReportFacts;
+const INCOMING = { from: "1", to: "2", messageId: "3", receivedAtMs: 0, keyword: null, smsCount: 1, currency: "EUR" };
 const facts = (text: string) => ({
   esmClass: 0,
   text,
@@ -373,6 +374,8 @@ export const READERS: Readonly<Record<string, Reader>> = {
   ],
   "src/http/guard.ts refusal": (text) => refusal(text, { allowLoopback: false, allowPrivate: false }),
   "src/reports/rendering/dlr-url.ts isDlrUrl": (text) => [isDlrUrl(text), isDlrUrl(`http://a/%d${text}`)],
+  "src/reports/rendering/dlr-url.ts incomingPath": (text) =>
+    incomingPath(`http://a/%b%a%r${text}`.slice(0, MAX_URL_LENGTH), { ...INCOMING, text }),
   "src/reports/rendering/dlr-url.ts dlrPath": (text) => dlrPath(`http://a/%${text}`.slice(0, MAX_URL_LENGTH), 1, FACTS),
   "src/reports/pushing/retry.ts readRetryAfterMs": (text) => readRetryAfterMs(text, 0),
   "src/reports/pushing/report-request.ts signingKey": signingKey,
