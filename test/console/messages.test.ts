@@ -151,6 +151,39 @@ test("no account sees another's message by changing the address", async (t) => {
   assert.equal(await page.getByText("41790000077").count(), 0);
 });
 
+test("the numbers of the chips are those of all messages, or say of which, and older rows come into sight", async (t) => {
+  const data = await temporaryDirectory(t);
+  const first = await startTestService(t, { data });
+  const { id: accountId } = (await first.store.account({ resellerId: null, key: "DEMO0001" }))!;
+  await first.stop();
+  const db = openDatabase(data);
+  fillWithMessages(db, { accountId, messages: 20_000, untilMs: Date.now() - 60_000 });
+  db.prepare(
+    `UPDATE message SET state = 0, status_id = 26, sent_at_ms = NULL, done_at_ms = NULL, due_at_ms = @dueAtMs, expires_at_ms = @dueAtMs * 2
+     WHERE key IN (SELECT key FROM message ORDER BY key LIMIT 501)`,
+  ).run({ dueAtMs: Date.now() + 86_400_000 });
+  db.exec(
+    "UPDATE message SET status_id = 9, error_id = 1 WHERE key IN (SELECT key FROM message ORDER BY key DESC LIMIT 120)",
+  );
+  db.close();
+  const service = await startTestService(t, { data });
+  for (const who of ["demo", "operator"] as const) {
+    const { page, enter } = await openPage(t, browser, service.url);
+    await enter(who, "/messages");
+    for (const chip of ["failed 120", "retrying 0", "scheduled 501"])
+      await page.getByRole("button", { name: chip, exact: true }).waitFor();
+    await page.getByText("failed and stuck: of the newest 2,000").waitFor();
+    // The time of a row is the one by which it stands where it is.
+    await page.getByRole("columnheader", { name: who === "demo" ? "Sent" : "Received" }).waitFor();
+    await page.locator('[aria-rowcount="51"]').waitFor();
+    await page.getByRole("button", { name: "Older" }).click();
+    await page.locator('[aria-rowcount="151"]').waitFor();
+    const frame = (await page.getByRole("table", { name: "Messages, newest first" }).boundingBox())!;
+    const row = (await page.locator("[data-index='52']").boundingBox())!;
+    assert.ok(row.y > frame.y && row.y + row.height < frame.y + frame.height, "the first of the older rows is seen");
+  }
+});
+
 test("with a million messages the page holds a bounded number of elements, however far one pages", async (t) => {
   const data = await temporaryDirectory(t);
   const first = await startTestService(t, { data });
