@@ -1,7 +1,7 @@
 /** What of an account can be set at its start and changed later, within which bounds. */
 import { parseNetwork } from "../runtime/networks.ts";
 import { urlProblem } from "../runtime/urls.ts";
-import { isSender } from "../sms/addresses.ts";
+import { isSender, SENDER_FORM } from "../sms/addresses.ts";
 import type { AccountChange, AccountLimits, ManagedAccount } from "../store/port/accounts.ts";
 import { amountIn, checkText } from "./manager.ts";
 import { invalid } from "./refusal.ts";
@@ -53,8 +53,7 @@ export function checkedSettings(settings: AccountSettings): Checked {
 }
 
 function checkedSender<Sender extends string | null>(sender: Sender, field: string): Sender {
-  if (sender !== null && !isSender(sender))
-    throw invalid(field, "must be 3 to 15 digits, or 1 to 11 characters with a letter", sender);
+  if (sender !== null && !isSender(sender)) throw invalid(field, `must be ${SENDER_FORM}`, sender);
   return sender;
 }
 

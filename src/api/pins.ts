@@ -8,7 +8,7 @@ import type { RequestedMessage } from "../intake/request.ts";
 import { NO_REPORT } from "../message/report-form.ts";
 import type { PinSending, PinSendingOutcome } from "../pins/commands.ts";
 import { MAX_VERIFICATIONS } from "../pins/defaults.ts";
-import { isDestination } from "../sms/addresses.ts";
+import { isDestination, NUMBER_FORM } from "../sms/addresses.ts";
 import { ApiExceptionResponse } from "./error-schemas.ts";
 import { ApiError, badField, tooMany } from "./errors.ts";
 import { type Api, accountOf, operation } from "./operation.ts";
@@ -25,7 +25,7 @@ const MIN_VALIDITY_MS = 60 * SECOND_MS;
 /** A number in international form. People write a plus sign, or two zeros, before it. */
 function readNumber(field: string, text: string): string {
   const number = text.replace(/^(?:\+|00)/, "");
-  if (!isDestination(number)) throw badField(field, "must be a phone number in international form: 4 to 15 digits");
+  if (!isDestination(number)) throw badField(field, `must be a phone number: ${NUMBER_FORM}`);
   return number;
 }
 

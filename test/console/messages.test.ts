@@ -1,5 +1,6 @@
 /** The pages of messages in a real browser: the list that follows, the search, and the life of one message. */
 import assert from "node:assert/strict";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { after, test } from "node:test";
 import { openDatabase } from "../../src/drivers/sqlite/database.ts";
 import { addAccount } from "../support/accounts.ts";
@@ -108,6 +109,58 @@ test("a failing callback has its tries, and a replay that is taken", async (t) =
   await page.getByRole("button", { name: "Replay the report" }).click();
   await table.getByRole("row").filter({ hasText: "report, try 2" }).filter({ hasText: "answered 200" }).waitFor();
   await page.getByText(/your server was told at/).waitFor();
+});
+
+test("a page that hears nothing from the service, or is told that it is not there, says so until it is", async (t) => {
+  const service = await startTestService(t);
+  // A way to it that can go dead, as a network does: nothing is closed.
+  const ways = new Set<Socket>();
+  const port = Number(new URL(service.url).port);
+  const proxy = createServer((here) => {
+    const there = connect(port, "127.0.0.1");
+    for (const socket of [here, there]) {
+      ways.add(socket);
+      socket.on("error", () => {}).on("close", () => ways.delete(socket));
+    }
+    here.pipe(there).pipe(here);
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
+  t.after(() => {
+    for (const socket of ways) socket.destroy();
+    return new Promise((resolve) => proxy.close(resolve));
+  });
+  const { page, enter, expectError } = await openPage(
+    t,
+    browser,
+    `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
+  );
+  await enter("demo", "/messages");
+  const sign = page.locator(".live-dot");
+  await sign.getByText("live", { exact: true }).waitFor();
+  for (const socket of ways) socket.unpipe().pause();
+  await sign.getByText("reconnecting").waitFor();
+  for (const socket of ways) socket.destroy();
+  await sign.getByText("live", { exact: true }).waitFor();
+  // What a proxy says of a service that is gone.
+  expectError(/503|ERR_/);
+  await page.route("**/console/1/**", (route) => route.fulfill({ status: 503, body: "no server is available" }));
+  for (const socket of ways) socket.destroy();
+  await sign.getByText("reconnecting").waitFor();
+  await page.unroute("**/console/1/**");
+  await sign.getByText("live", { exact: true }).waitFor();
+});
+
+test("the words of a timeline do not touch, also where five parts have failed", async (t) => {
+  const service = await startTestService(t, ALL_STEPS);
+  const { page, enter } = await openPage(t, browser, service.url);
+  const id = await send(service, "41793999003", { text: "It goes on and on. ".repeat(38) });
+  await enter("demo", `/messages/${id}`);
+  await page.getByText(/^Failed after/).waitFor();
+  const words = page.locator(".timeline-drawing text.what");
+  const boxes = await words.evaluateAll((each) => each.map((one) => one.getBoundingClientRect().toJSON() as DOMRect));
+  assert.ok(boxes.length >= 7, `${boxes.length} events`);
+  for (const [index, box] of boxes.slice(1).entries())
+    assert.ok(box.left - boxes[index]!.right >= 8, `${index}: ${box.left - boxes[index]!.right} px between`);
 });
 
 test("a search stands in the address, its words are chips, and a wrong one is told in words", async (t) => {

@@ -111,10 +111,10 @@ export class RequestLog {
     return `${this.#start}-${number}`;
   }
 
-  /** Writes down a request that is answered. What the console reads is none, and neither is what needs no credentials and went well. */
+  /** Writes down a request that is answered. What the console reads by itself is none, and neither is what needs no credentials and went well. */
   note(request: FastifyRequest, status: number, durationMs: number): void {
     const { account, url, method } = request;
-    if (method === "GET" && url.startsWith(VIEW_ROOT)) return;
+    if (method === "GET" && (url.startsWith(VIEW_ROOT) || isByConsole(request))) return;
     if (account !== null) {
       this.#own.push(account.id, this.#recordOf(request, status, durationMs));
       return;
@@ -156,7 +156,13 @@ export class RequestLog {
       body,
       bodyOctets: rawBody === null ? 0 : rawBody.length,
       isForm: rawBody !== null && FORM.test(headers["content-type"] ?? ""),
-      octets: RECORD_OCTETS + address.length + body.length + (by?.length ?? 0) * 2 + octetsOf(refusal),
+      octets:
+        RECORD_OCTETS +
+        (request.rejections?.why?.length ?? 0) +
+        address.length +
+        body.length +
+        (by?.length ?? 0) * 2 +
+        octetsOf(refusal),
     };
   }
 

@@ -1,5 +1,6 @@
 /** The shapes of version 3's sending operations. */
 import { Type } from "../../runtime/type.ts";
+import { SENDER_FORM } from "../../sms/addresses.ts";
 import { LANGUAGE_CHOICES, TRANSLITERATIONS } from "../../sms/text.ts";
 import * as schemas from "../schemas.ts";
 import { OneOf, OptionalFlag, OptionalText, OptionalWhole, optional, Text, Whole } from "../shapes.ts";
@@ -55,7 +56,7 @@ const Webhooks = Type.Object({
 });
 
 const Message = Type.Object({
-  sender: OptionalText("3 to 15 digits, or 1 to 11 characters with a letter."),
+  sender: OptionalText(`${SENDER_FORM}.`),
   from: OptionalText("Taken where there is no sender."),
   destinations: Type.Array(
     Type.Object({
