@@ -666,6 +666,11 @@ const MATRIX: Readonly<Record<string, Row>> = {
     scope: "manage",
     call: () => ({ names: { id: "none" } }),
   },
+  "POST /console/1/carriers/{id}/try": {
+    statuses: operator(404),
+    scope: "manage",
+    call: () => ({ names: { id: "none" }, body: { to: "41793026727" } }),
+  },
   "GET /console/1/unmatched": { statuses: operator(), scope: "manage", call: () => ({ query: "?of=receipts" }) },
   "POST /console/1/unmatched/drop": {
     statuses: operator(),

@@ -15,6 +15,7 @@ import type { Reason } from "../overview/health.ts";
 import { Failures, rate } from "../overview/Overview.tsx";
 import { CarrierForm } from "./CarrierForm.tsx";
 import { type CarrierRow, CarrierState, latest, timesWords } from "./carrier.tsx";
+import { TryCarrier } from "./TryCarrier.tsx";
 
 interface Link {
   readonly kind: string;
@@ -73,7 +74,7 @@ const LINKS: readonly Column<Link>[] = [
 
 export function CarrierDetail({ id }: { id: string }) {
   const { data, problem } = useView<CarrierAnswer>("carrier", { id });
-  const [open, setOpen] = useState<"change" | "delete" | null>(null);
+  const [open, setOpen] = useState<"try" | "change" | "delete" | null>(null);
   const path = `/operator/1/carriers/${encodeURIComponent(id)}`;
   const connect = useAction(
     () => api.post(`/console/1/carriers/${encodeURIComponent(id)}/connect`),
@@ -96,6 +97,7 @@ export function CarrierDetail({ id }: { id: string }) {
               Connect now
             </Button>
           )}
+          {data?.kind !== "simulator" && <Button onClick={() => setOpen("try")}>Try</Button>}
           <Button onClick={() => setOpen("change")}>Change</Button>
           <Button kind="danger" onClick={() => setOpen("delete")}>
             Delete
@@ -105,6 +107,7 @@ export function CarrierDetail({ id }: { id: string }) {
     >
       <ProblemBox of={problem ?? connect.problem} />
       {data === null ? problem === null && <Busy /> : <Sight of={data} />}
+      {open === "try" && <TryCarrier id={id} onClose={() => setOpen(null)} />}
       {open === "change" && <CarrierForm id={id} onClose={() => setOpen(null)} />}
       {open === "delete" && (
         <Confirm
