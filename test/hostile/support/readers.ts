@@ -543,6 +543,7 @@ export const EXEMPT: Readonly<Record<string, string>> = {
   "src/runtime/time-travel.ts keptOffsetMs": FILE_NAME,
   "src/runtime/time-travel.ts forgetOffset": FILE_NAME,
   "src/runtime/private-files.ts flushFile": FILE_NAME,
+  "src/runtime/private-files.ts makeDirectories": FILE_NAME,
   "src/runtime/private-files.ts makePrivateDirectory": FILE_NAME,
   "src/runtime/private-files.ts makePrivateFile": FILE_NAME,
   "src/runtime/private-files.ts protectFile": FILE_NAME,
