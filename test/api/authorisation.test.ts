@@ -661,11 +661,6 @@ const MATRIX: Readonly<Record<string, Row>> = {
   "GET /console/1/carriers": listed,
   "GET /console/1/carrier": { statuses: operator(404), scope: "manage", call: () => ({ query: "?id=none" }) },
   "GET /console/1/carrier-kinds": listed,
-  "POST /console/1/carriers/{id}/connect": {
-    statuses: operator(404),
-    scope: "manage",
-    call: () => ({ names: { id: "none" } }),
-  },
   "POST /console/1/carriers/{id}/try": {
     statuses: operator(404),
     scope: "manage",

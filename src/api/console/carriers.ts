@@ -203,7 +203,7 @@ const TryAnswer = Type.Object({
 const TRY_TIMES = { answerMs: 10_000, waitMs: 10_000 };
 const MAX_LINE = 2_000;
 
-export function carrierOperations(api: Api, { carriers, catalogue, store, settings, clock }: ApiParts): void {
+export function carrierOperations(api: Api, { store, settings, clock }: ApiParts): void {
   let isTrying = false;
   api.post(
     `${VIEW_ROOT}carriers/:id/try`,
@@ -226,22 +226,6 @@ export function carrierOperations(api: Api, { carriers, catalogue, store, settin
       } finally {
         isTrying = false;
       }
-    },
-  );
-
-  api.post(
-    `${VIEW_ROOT}carriers/:id/connect`,
-    operation({
-      ...OPERATING,
-      id: "consoleConnectCarrier",
-      summary: "Try the connections of a carrier that wait for their next try",
-    }),
-    async (request) => {
-      const id = named(request, "id");
-      if (!catalogue.current.carriers.some((one) => one.id === id))
-        throw new ApiError("notFound", "There is no such carrier.");
-      if (!(await carriers.connectNow(id)))
-        throw new ApiError("notFound", "This node does not serve the carrier; another one does.");
     },
   );
 }

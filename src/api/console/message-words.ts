@@ -54,19 +54,13 @@ function stateWords(message: MessageAnswer, { time, duration }: Wording): string
   }
 }
 
+type Rejected = Pick<MessageAnswer, "from" | "to"> & { readonly status: { readonly name: string } };
+
 /** What is wrong with its number or its sender, where that is why. */
-export function whyRejected({
-  status,
-  from,
-  to,
-}: Pick<MessageAnswer, "from" | "to"> & { readonly status: { readonly name: string } }): string | null {
-  const [what, fault] =
-    status.name === "REJECTED_SOURCE"
-      ? ["the sender", senderFault(from)]
-      : status.name === "REJECTED_DESTINATION"
-        ? ["the number", numberFault(to)]
-        : ["", null];
-  return fault === null ? null : `${what} ${fault}`;
+export function whyRejected({ status: { name }, from, to }: Rejected): string | null {
+  const isOfSender = name === "REJECTED_SOURCE";
+  const fault = isOfSender ? senderFault(from) : name === "REJECTED_DESTINATION" ? numberFault(to) : null;
+  return fault === null ? null : `the ${isOfSender ? "sender" : "number"} ${fault}`;
 }
 
 /** Why a carrier last did not take it, if that was noted. */

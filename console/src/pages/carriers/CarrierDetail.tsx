@@ -77,7 +77,7 @@ export function CarrierDetail({ id }: { id: string }) {
   const [open, setOpen] = useState<"try" | "change" | "delete" | null>(null);
   const path = `/operator/1/carriers/${encodeURIComponent(id)}`;
   const connect = useAction(
-    () => api.post(`/console/1/carriers/${encodeURIComponent(id)}/connect`),
+    () => api.post(`/operator/1/carriers/${encodeURIComponent(id)}/reconnect`),
     () => say(`The connections of ${id} that waited are tried now.`),
   );
   const canConnect = data?.links.some(({ isBound }) => !isBound) === true;
