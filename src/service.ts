@@ -243,7 +243,6 @@ export async function startService({ settings, sandbox, prepare, onFailure }: Se
       : null,
     carriers: {
       facts: () => deliveryCaller.call("carriers", null) as Promise<CarrierFacts[]>,
-      connectNow: (carrierId) => deliveryCaller.call("connectNow", carrierId) as Promise<boolean>,
       heard: (carrierId, said) => deliveryCaller.call("heard", { carrierId, said }) as Promise<boolean>,
     },
     reportsInMemory: () => deliveryCaller.call("reportsInMemory", null) as Promise<number>,

@@ -27,6 +27,8 @@ const HIDDEN_MS = 5_000;
 const POLL_MS = 5_000;
 const FIRST_RETRY_MS = 300;
 const MAX_RETRY_MS = 5_000;
+/** A stream that stands says something every five seconds, if only that it stands. */
+const SILENT_MS = 12_000;
 /** Views that one stream may have. */
 const STREAM_VIEWS = 8;
 
@@ -39,6 +41,7 @@ let streamOf = "";
 let changing: ReturnType<typeof setTimeout> | null = null;
 let retryMs = FIRST_RETRY_MS;
 let hidden: ReturnType<typeof setTimeout> | null = null;
+let silence: ReturnType<typeof setTimeout> | null = null;
 
 const active = (): string[] =>
   [...watched]
@@ -71,6 +74,7 @@ function open(): void {
   if (names.length === 0) return;
   const own = new AbortController();
   stream = own;
+  heard();
   if (document.visibilityState === "hidden") {
     // Browsers have six connections for a host: pages in the background take none of them for long.
     void readOnce(names, own);
@@ -100,6 +104,17 @@ function open(): void {
   );
 }
 
+/** A connection that was cut without a word looks like one on which nothing happens: it is given up when even that is not said. */
+function heard(): void {
+  if (silence !== null) clearTimeout(silence);
+  const own = stream;
+  silence = setTimeout(() => {
+    if (own === null || stream !== own || document.visibilityState === "hidden") return;
+    own.abort();
+    ended(own, FIRST_RETRY_MS);
+  }, SILENT_MS);
+}
+
 function ended(own: AbortController, delayMs: number): void {
   if (stream !== own) return;
   stream = null;
@@ -122,7 +137,10 @@ async function readOnce(names: readonly string[], own: AbortController): Promise
       connected.value = true;
     } catch (error) {
       if (own.signal.aborted) return;
-      state.value = { ...state.value, problem: error instanceof Problem ? error : new Problem(String(error)) };
+      const problem = error instanceof Problem ? error : new Problem(String(error));
+      state.value = { ...state.value, problem };
+      // The service has no room for a stream, and answers. Who does not answer here is not there.
+      if (problem.status === 0 || problem.status >= 500) connected.value = false;
     }
   }
 }
@@ -137,6 +155,7 @@ async function follow(names: readonly string[], own: AbortController): Promise<v
   for (;;) {
     const { done, value } = await reader.read();
     if (done) return;
+    heard();
     rest += value;
     let end = rest.indexOf("\n\n");
     while (end >= 0) {

@@ -1,7 +1,7 @@
 /** What of an account can be set at its start and changed later, within which bounds. */
 import { parseNetwork } from "../runtime/networks.ts";
 import { urlProblem } from "../runtime/urls.ts";
-import { isSender, plainSender } from "../sms/addresses.ts";
+import { isSender, plainSender, SENDER_FORM } from "../sms/addresses.ts";
 import type { AccountChange, AccountLimits, ManagedAccount } from "../store/port/accounts.ts";
 import { amountIn, checkText } from "./manager.ts";
 import { invalid } from "./refusal.ts";
@@ -56,7 +56,7 @@ export function checkedSettings(settings: AccountSettings): Checked {
 
 function checkedSender(written: string, field: string): string {
   const sender = plainSender(written);
-  if (!isSender(sender)) throw invalid(field, "must be 3 to 15 digits, or 1 to 11 characters with a letter", sender);
+  if (!isSender(sender)) throw invalid(field, `must be ${SENDER_FORM}`, sender);
   return sender;
 }
 

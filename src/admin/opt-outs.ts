@@ -1,5 +1,5 @@
 /** Opt-out lists: numbers to which nothing is sent, by the whole service or by one account. */
-import { isDestination, plainPhone } from "../sms/addresses.ts";
+import { isDestination, NUMBER_FORM, plainPhone } from "../sms/addresses.ts";
 import type { Store } from "../store/port/store.ts";
 import { livingAccount, type Manager, managedAccount, signed } from "./manager.ts";
 import { invalid, unknownAccount } from "./refusal.ts";
@@ -34,7 +34,7 @@ export async function setOptOut(
   { number: written, listed }: { readonly number: string; readonly listed: boolean },
 ): Promise<string> {
   const number = plainPhone(written);
-  if (!isDestination(number)) throw invalid("number", "must be 4 to 15 digits", written);
+  if (!isDestination(number)) throw invalid("number", `must be ${NUMBER_FORM}`, written);
   if (accountKey !== null) await livingAccount(store, manager, accountKey);
   const change = { accountKey, number, ...signed(manager) };
   const done = await (listed ? store.optOut(change) : store.optIn(change));

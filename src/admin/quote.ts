@@ -6,7 +6,7 @@ import type { Snapshot } from "../catalogue/snapshot.ts";
 import type { Micros } from "../money/amounts.ts";
 import { formatMicros } from "../money/amounts.ts";
 import { once } from "../runtime/lazy.ts";
-import { chosenSender, isDestination, isSender, maySendAs } from "../sms/addresses.ts";
+import { chosenSender, isDestination, maySendAs, numberFault, senderFault } from "../sms/addresses.ts";
 import { countryOf } from "../sms/countries.ts";
 import { STATUS, type Status } from "../sms/statuses.ts";
 import { senderFilter } from "../sms/writing.ts";
@@ -138,8 +138,8 @@ function bad(name: QuoteStep["name"], problem: QuoteProblem, says: string): Quot
 }
 
 function numberStep(number: string, country: Country | null): QuoteStep {
-  if (!isDestination(number))
-    return bad("number", "bad number", "A number has 4 to 15 digits, in international form without a plus sign.");
+  const fault = numberFault(number);
+  if (fault !== null) return bad("number", "bad number", `It ${fault}.`);
   return good("number", country === null ? "It is of no country that is known." : `It is of ${country.name}.`);
 }
 
@@ -162,12 +162,8 @@ function senderStep(question: QuoteQuestion, from: string): QuoteStep {
   }
   if (given === null && defaultSender === null)
     return bad("sender", "bad sender", "No sender is named, and the account has no default one.");
-  if (!isSender(from))
-    return bad(
-      "sender",
-      "bad sender",
-      "A sender has 3 to 15 digits, or 1 to 11 characters of the GSM alphabet with a letter.",
-    );
+  const fault = senderFault(from);
+  if (fault !== null) return bad("sender", "bad sender", `It ${fault}.`);
   if (!maySendAs(account, from)) {
     const named = [...(allowedSenders ?? []), ...(defaultSender === null ? [] : [defaultSender])];
     const more = named.length > NAMED_SENDERS ? ", and others" : "";

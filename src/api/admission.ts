@@ -19,6 +19,7 @@ import {
 import { MAX_PIPELINED, RequestProgress, type Site } from "./client-connection.ts";
 import type { ClientConnections } from "./client-connections.ts";
 import { checkShownAccount, takeCookie } from "./console/cookie.ts";
+import { wantsPage } from "./console/static.ts";
 import { ApiError, RETRY_SOON, tooMany, unavailable } from "./errors.ts";
 import { showAsHead } from "./head.ts";
 import { checkHome, checkHost, checkTransferCoding, ownHostsOf } from "./headers.ts";
@@ -82,7 +83,7 @@ export function admitRequests(api: Api, parts: AdmissionParts): AdmitNamed {
     if (auth === "none" && !isKnown) rateLimits.takeStranger(site.name);
     if (parts.isSandbox) checkHome(request, ownHosts);
     // Before its body is read: whatever that is, nobody wants it.
-    if (request.is404 || !paths.takes(request)) throw paths.unknown(request);
+    if ((request.is404 && !wantsPage(request)) || !paths.takes(request)) throw paths.unknown(request);
     if (request.headers.host === undefined && request.raw.httpVersion === "1.1")
       throw new ApiError("badRequest", "The Host header is missing.");
   };

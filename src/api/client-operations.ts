@@ -3,7 +3,7 @@ import { bulkOperations } from "./bulks.ts";
 import { callbackTestOperations } from "./callback-test.ts";
 import { carrierCallbacks } from "./carrier-callbacks.ts";
 import { consoleOperations } from "./console/operations.ts";
-import { consolePages } from "./console/static.ts";
+import { consolePages, type PageForNone } from "./console/static.ts";
 import { conversionOperations } from "./conversions.ts";
 import { credentialOperations } from "./credentials.ts";
 import { deadLetterOperations } from "./dead-letters.ts";
@@ -38,8 +38,8 @@ import { tokenOperations } from "./tokens.ts";
 import { tellingUncalled, uncalledBy } from "./uncalled.ts";
 import { sendingOperationsV3 } from "./v3/sending.ts";
 
-/** All that clients, resellers and operators ask for, and the page that says how. */
-export async function clientOperations(api: Api, given: ApiParts): Promise<void> {
+/** All that clients, resellers and operators ask for, and the page that says how. What it returns shows a page where there is none. */
+export async function clientOperations(api: Api, given: ApiParts): Promise<PageForNone | null> {
   const { settings, sandbox, catalogue } = given;
   await documentApi(api, given);
   const uncalled = uncalledBy(settings, sandbox !== null);
@@ -82,8 +82,8 @@ export async function clientOperations(api: Api, given: ApiParts): Promise<void>
   liveEventOperation(api, parts);
   if (!settings.console.enabled) {
     api.get("/", { schema: { hide: true } }, async (_, reply) => reply.redirect("/docs"));
-    return;
+    return null;
   }
   consoleOperations(api, parts);
-  await consolePages(api, parts.consoleFolder);
+  return consolePages(api, parts.consoleFolder);
 }

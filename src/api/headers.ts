@@ -23,9 +23,11 @@ export function headersFor(tls: boolean): Readonly<Record<string, string>> {
   return tls ? TLS_HEADERS : API_HEADERS;
 }
 
-/** Answers are somebody's own: unless it says otherwise, none is kept by a cache. */
+/** Answers are somebody's own: unless it says otherwise, none is kept by a cache. A page that is shown in place of an answer has its policy. */
 export function addHeaders(reply: FastifyReply, headers: Readonly<Record<string, string>>): void {
+  const own = reply.getHeader("content-security-policy");
   reply.headers(headers);
+  if (own !== undefined) reply.header("content-security-policy", own);
   if (!reply.hasHeader("cache-control")) reply.header("cache-control", "no-store");
 }
 

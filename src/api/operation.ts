@@ -72,6 +72,8 @@ export interface Rejections {
   readonly rejected: number;
   /** How many messages it had. */
   readonly messages: number;
+  /** What is wrong with the first number or sender that was rejected, where that is why. */
+  readonly why: string | null;
   /** Of the first that was rejected. */
   readonly statusId: number;
 }

@@ -7,7 +7,7 @@ import { PIN_PLACEHOLDER, textFault } from "../pins/text.ts";
 import { given } from "../runtime/given.ts";
 import { PIN_SECRET_OCTETS, publicId, secret } from "../runtime/random.ts";
 import { Type } from "../runtime/type.ts";
-import { isSender, plainSender } from "../sms/addresses.ts";
+import { isSender, plainSender, SENDER_FORM } from "../sms/addresses.ts";
 import { ApiExceptionResponse } from "./error-schemas.ts";
 import { ApiError, badField } from "./errors.ts";
 import { type Api, accountOf, operation } from "./operation.ts";
@@ -115,7 +115,7 @@ function readTemplate(fields: TemplateFields): PinTemplateChange {
   const says = text === undefined ? null : textFault(text);
   if (says !== null) throw badField("messageText", says);
   if (senderId !== undefined && senderId !== "" && !isSender(senderId))
-    throw badField("senderId", "must be 3 to 15 digits, or 1 to 11 characters with a letter");
+    throw badField("senderId", `must be ${SENDER_FORM}`);
   return {
     ...given({ text, pinType, pinLength }),
     ...(senderId === undefined ? {} : { senderId: senderId === "" ? null : senderId }),

@@ -8,7 +8,7 @@ import type { RequestedMessage } from "../intake/request.ts";
 import { NO_REPORT } from "../message/report-form.ts";
 import type { PinSending, PinSendingOutcome } from "../pins/commands.ts";
 import { MAX_VERIFICATIONS } from "../pins/defaults.ts";
-import { isDestination } from "../sms/addresses.ts";
+import { isDestination, NUMBER_FORM } from "../sms/addresses.ts";
 import { ApiExceptionResponse } from "./error-schemas.ts";
 import { ApiError, badField, tooMany } from "./errors.ts";
 import { plain } from "./near-misses.ts";
@@ -28,7 +28,7 @@ const MAX_TOLD = 10;
 /** A number in international form. People write a plus sign, or two zeros, before it. */
 function readNumber(field: string, text: string): string {
   const number = text.replace(/^(?:\+|00)/, "");
-  if (!isDestination(number)) throw badField(field, "must be a phone number in international form: 4 to 15 digits");
+  if (!isDestination(number)) throw badField(field, `must be a phone number: ${NUMBER_FORM}`);
   return number;
 }
 

@@ -13,7 +13,7 @@ import * as schemas from "./sandbox-schemas.ts";
 export const SANDBOX_SEEN = { tag: "Sandbox", ...TRACKING } as const;
 export const SANDBOX_CHANGED = { tag: "Sandbox", ...SENDING } as const;
 const UNIT_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
-const DURATION = /^(\d{1,9})(s|m|h|d)$/;
+const DURATION = /^(-?\d{1,9})(s|m|h|d)$/;
 const MAX_JUMP_MS = 366 * UNIT_MS.d!;
 const ONLY_FORWARDS =
   "The sandbox's clock goes forwards only, because ids and postings stand in the order of time. An empty data directory begins with the real time again";

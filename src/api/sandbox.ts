@@ -1,7 +1,7 @@
 /** What only the sandbox has: its phones, which show what they got and write when they are told to; the faults of their network; and its clock. */
 import { NO_FAULTS } from "../simulator/network-faults.ts";
 import type { Viewer } from "../simulator/phones.ts";
-import { isDestination, plainPhone } from "../sms/addresses.ts";
+import { isDestination, NUMBER_FORM, plainPhone } from "../sms/addresses.ts";
 import type { Account } from "../store/port/accounts.ts";
 import { seesAll } from "./beyond.ts";
 import { ApiError, badField } from "./errors.ts";
@@ -84,6 +84,6 @@ export function sandboxOperations(api: Api, { store }: ApiParts, { write, networ
 /** A phone's number, in the form in which numbers are kept. */
 export function readNumber(field: string, written: string): string {
   const number = plainPhone(written.trim());
-  if (!isDestination(number)) throw badField(field, "must be 4 to 15 digits");
+  if (!isDestination(number)) throw badField(field, `must be ${NUMBER_FORM}`);
   return number;
 }

@@ -6,6 +6,7 @@ import { type TProperties, Type } from "../runtime/type.ts";
 import { MAX_URL_LENGTH } from "../runtime/urls.ts";
 import { TIME_UNITS } from "../schedule/pace.ts";
 import { DAYS } from "../schedule/window.ts";
+import { SENDER_FORM } from "../sms/addresses.ts";
 import { LANGUAGE_CHOICES, TRANSLITERATIONS } from "../sms/text.ts";
 import { BULK_STATUSES } from "../store/port/bulks.ts";
 import { UrlOptions } from "./link-options.ts";
@@ -39,7 +40,7 @@ const LanguageCode = OneOf(
   "Turkish, Spanish or Portuguese letters in the 7 bit alphabet; AUTODETECT: of these the one that takes the fewest parts.",
 );
 const MessageText = Type.String({ minLength: 1, description: "The message." });
-const From = Text("Sender: 3 to 15 digits, or 1 to 11 characters with a letter.");
+const From = Text(`Sender: ${SENDER_FORM}.`);
 const To = Text("Recipient in international form: 4 to 15 digits. A plus sign or 00 before it is taken off.");
 /** A number, or several: real clients of the family send both. */
 const ToOneOrMany = Type.Unsafe<string | string[]>({

@@ -12,6 +12,7 @@ import type {
 import type { TSchema } from "../runtime/type.ts";
 import { speedLimitOf } from "../schedule/pace.ts";
 import { VALIDITY_UNITS_MS } from "../schedule/sending-time.ts";
+import { numberFault } from "../sms/addresses.ts";
 import { STATUS, statusById } from "../sms/statuses.ts";
 import { isByConsole } from "./console/cookie.ts";
 import { badField, badFields } from "./errors.ts";
@@ -60,33 +61,45 @@ export type Accepted = Extract<SendAnswer, { kind: "accepted" }>;
 export function accepted(request: FastifyRequest, answer: SendAnswer): Accepted {
   if (answer.kind === "conflict") throw keyReused();
   if (answer.kind === "wrong") throw badFields(answer.problems);
-  request.rejections = rejectionsIn(answer);
   request.odd = oddIn(answer);
+  request.rejections = rejectionsIn(answer);
   return answer;
 }
 
 function oddIn(answer: Accepted): readonly string[] | null {
-  const national = nationalIn(answer);
-  const { warnings } = answer;
-  return national === null || warnings === undefined ? (national ?? warnings ?? null) : [...national, ...warnings];
+  const told = [wrongIn(answer), nationalIn(answer)].filter((each) => each !== null);
+  const { warnings = [] } = answer;
+  return told.length + warnings.length === 0 ? null : [...told, ...warnings];
 }
 
 const ZERO = 0x30;
 
-/** Behind the zeros that stand for a plus sign no number in international form begins with one; in most countries those that people dial do. */
-function nationalIn({ results }: Accepted): readonly string[] | null {
+/** The first result that is meant, and how many others are, in words. */
+function firstOf({ results }: Accepted, isMeant: (result: MessageResult) => boolean) {
   let count = 0;
   let first = 0;
   for (let at = 0; at < results.length; at++) {
-    const { to, statusId } = results[at]!;
-    if (to.charCodeAt(0) !== ZERO || statusId === STATUS.REJECTED_DESTINATION.id) continue;
-    if (count++ === 0) first = at + 1;
+    if (isMeant(results[at]!) && count++ === 0) first = at;
   }
   if (count === 0) return null;
   const others = count === 1 ? "" : count === 2 ? " (so does another)" : ` (so do ${count - 1} others)`;
-  return [
-    `the number of destination ${first} begins with 0${others}: no country code does; write it with its country code, as +41793026727 for Switzerland's 0793026727`,
-  ];
+  return { number: results[first]!.to, name: `the number of destination ${first + 1}`, others };
+}
+
+/** What is no number. */
+function wrongIn(answer: Accepted): string | null {
+  const found = firstOf(answer, ({ statusId }) => statusId === STATUS.REJECTED_DESTINATION.id);
+  return found === null ? null : `${found.name} ${numberFault(found.number)}`;
+}
+
+/** Behind the zeros that stand for a plus sign no number in international form begins with one; in most countries those that people dial do. */
+function nationalIn(answer: Accepted): string | null {
+  const found = firstOf(
+    answer,
+    ({ to, statusId }) => to.charCodeAt(0) === ZERO && statusId !== STATUS.REJECTED_DESTINATION.id,
+  );
+  if (found === null) return null;
+  return `${found.name} begins with 0${found.others}: no country code does; write it with its country code, as +41793026727 for Switzerland's 0793026727`;
 }
 
 const GOOD = new Set([STATUS.PENDING_ENROUTE.id, STATUS.PENDING_ACCEPTED.id]);
@@ -96,14 +109,22 @@ export function isGood(statusId: number): boolean {
   return GOOD.has(statusId);
 }
 
-function rejectionsIn({ results }: Accepted): Rejections | null {
+function rejectionsIn(answer: Accepted): Rejections | null {
+  const { results } = answer;
   let rejected = 0;
   let first = 0;
   for (const { statusId } of results) {
     if (GOOD.has(statusId) || statusById(statusId).groupId !== STATUS.REJECTED_SOURCE.groupId) continue;
     if (rejected++ === 0) first = statusId;
   }
-  return rejected === 0 ? null : { rejected, messages: results.length, statusId: first };
+  return rejected === 0
+    ? null
+    : { rejected, messages: results.length, statusId: first, why: whyRejected(answer, first) };
+}
+
+function whyRejected(answer: Accepted, statusId: number): string | null {
+  if (statusId === STATUS.REJECTED_DESTINATION.id) return wrongIn(answer);
+  return statusId === STATUS.REJECTED_SOURCE.id ? (answer.warnings?.[0] ?? null) : null;
 }
 
 /** What cannot be a phone's number has no message that could be asked for, unless the client has a name for it. */

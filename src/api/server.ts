@@ -20,6 +20,7 @@ import { ClientConnections } from "./client-connections.ts";
 import { clientOperations } from "./client-operations.ts";
 import { Live } from "./console/live.ts";
 import { RequestLog } from "./console/request-log.ts";
+import { type PageForNone, wantsPage } from "./console/static.ts";
 import { takeContentTypes } from "./content-types.ts";
 import { Draining } from "./draining.ts";
 import { answerErrors, sendError, toApiError } from "./error-answers.ts";
@@ -235,9 +236,14 @@ export async function buildServer(parts: ServerParts): Promise<ApiServer> {
   });
 
   answerErrors(api, log, refusals);
-  api.setNotFoundHandler((request, reply) => sendError(paths.unknown(request), reply));
+  let pageForNone: PageForNone | null = null;
+  api.setNotFoundHandler((request, reply) => {
+    const error = paths.unknown(request);
+    if (pageForNone === null || error.kind.status !== 404 || !wantsPage(request)) return sendError(error, reply);
+    return pageForNone(request, reply);
+  });
 
-  if (parts.takesRequests) await clientOperations(api, { ...parts, live, requestLog, admitNamed });
+  if (parts.takesRequests) pageForNone = await clientOperations(api, { ...parts, live, requestLog, admitNamed });
   healthOperations(api, { ...parts, isLeaving: () => draining.isLeaving });
   await api.ready();
   return {

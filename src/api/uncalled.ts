@@ -38,7 +38,9 @@ export function tellingUncalled(intake: Pick<Intake, "send">, uncalled: Uncalled
     send: async (account, request) => {
       const answer = await intake.send(account, request);
       const warning = answer.kind === "accepted" ? firstOf(request, uncalled) : null;
-      return warning === null || answer.kind !== "accepted" ? answer : { ...answer, warnings: [warning] };
+      return warning === null || answer.kind !== "accepted"
+        ? answer
+        : { ...answer, warnings: [...(answer.warnings ?? []), warning] };
     },
   };
 }

@@ -20,7 +20,7 @@ interface ApplyOptions extends CommonOptions, JsonOption {
 
 const HELP = `
 The file is the whole catalogue: what it does not name is deleted. First the plan is shown: what is made (+), changed field by field (~) and
-deleted (-). On a terminal it then asks, unless --yes is given; anywhere else, as in a script, it goes on. A carrier's secret that
+deleted (-). On a terminal it then asks, unless --yes is given; anywhere else, as in a script, it goes on, but deletes only with --yes. A carrier's secret that
 reads "${KEEP}" stays as it is: "heliograph export" writes files so.`;
 
 export function applyCommand(): Command {
@@ -55,6 +55,10 @@ async function apply(file: string, options: ApplyOptions): Promise<void> {
         say(isEmpty ? "Nothing changes: all of the file is in force." : "Nothing is changed yet.");
       return;
     }
+    if (options.yes !== true && !isTerminal() && plan.deleted.length > 0)
+      throw new CommandFault(
+        `nothing is changed: it would delete ${counted(plan.deleted.length, "item")}, so say --yes`,
+      );
     if (options.yes !== true && isTerminal() && !(await confirmed("Put it in force?")))
       throw new CommandFault("nothing is changed");
     await applyPlan(store, plan, byCommandLine());

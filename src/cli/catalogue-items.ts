@@ -3,6 +3,7 @@ import * as admin from "../admin/catalogue.ts";
 import { fieldsOf, type ItemKind, type ItemName, nameOf, shownFields } from "../admin/items.ts";
 import { Refused } from "../admin/refusal.ts";
 import type { ItemFields } from "../catalogue/file.ts";
+import { didYouMean } from "../runtime/near.ts";
 import type { CatalogueItem } from "../store/port/catalogue.ts";
 import { CARRIER_SECRETS } from "../store/port/secrets.ts";
 import type { Store } from "../store/port/store.ts";
@@ -94,8 +95,10 @@ export function withFields(
     const sign = pair.indexOf("=");
     if (sign < 1) throw new UsageFault(`"${pair}" is no field: write name=value`);
     const name = pair.slice(0, sign);
-    if (!Object.hasOwn(schema.properties, name))
-      throw new UsageFault(`there is no field "${name}", only ${Object.keys(schema.properties).join(", ")}`);
+    if (!Object.hasOwn(schema.properties, name)) {
+      const names = Object.keys(schema.properties);
+      throw new UsageFault(`there is no field "${name}"${didYouMean(name, names) || `, only ${names.join(", ")}`}`);
+    }
     const known = schema.properties[name] as FieldSchema;
     const text = pair.slice(sign + 1);
     if (text === "") delete fields[name];

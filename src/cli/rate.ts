@@ -5,7 +5,7 @@ import { type QuoteProblem, quoteFor } from "../admin/quote.ts";
 import type { RatePlan } from "../catalogue/file.ts";
 import { Snapshot } from "../catalogue/snapshot.ts";
 import { formatMicros } from "../money/amounts.ts";
-import { isDestination, plainPhone } from "../sms/addresses.ts";
+import { isDestination, NUMBER_FORM, plainPhone } from "../sms/addresses.ts";
 import { deleteItem, itemsOf, prefixOf, putItem, shownPrefix } from "./catalogue-items.ts";
 import { Failed } from "./fault.ts";
 import { rateCompareCommand } from "./rate-compare.ts";
@@ -131,7 +131,7 @@ const ADVICE: Readonly<Partial<Record<QuoteProblem, string>>> = {
 
 async function quoteNumber(written: string, options: CommonOptions & JsonOption & { account: string }): Promise<void> {
   const number = plainPhone(written);
-  if (!isDestination(number)) throw new UsageFault(`"${written}" is not a phone number of 4 to 15 digits`);
+  if (!isDestination(number)) throw new UsageFault(`"${written}" is not a phone number of ${NUMBER_FORM}`);
   const { account, items, optedOut } = await onStore(options, async (store) => {
     const account = await accountNamed(store, options.account);
     const [items, optedOut] = await Promise.all([

@@ -15,7 +15,7 @@ import { isWebhookSecret, signatureVerdict } from "./webhook-check.ts";
 
 interface ReceiveOptions {
   readonly port: string;
-  readonly secret?: string;
+  readonly secret?: readonly string[];
   readonly secretFile?: string;
   readonly answer: string;
   readonly slow?: string;
@@ -25,7 +25,8 @@ interface ReceiveOptions {
 
 /** How requests are answered. */
 interface Manner {
-  readonly secret: string | null;
+  /** Any of them may have signed; empty where that is not looked at. */
+  readonly secrets: readonly string[];
   readonly status: number;
   readonly slowMs: number;
   readonly hangs: boolean;
@@ -49,7 +50,11 @@ export function receiveCommand(): Command {
     "heliograph receive --slow 20s",
   )
     .option("--port <number>", "0 takes any free port", "9000")
-    .option("--secret <secret>", "whsec_…: say of each request whether it was signed with this")
+    .option(
+      "--secret <secret>",
+      "whsec_…: say of each request whether it was signed with this; as often as you like",
+      (each: string, before: readonly string[] = []) => [...before, each],
+    )
     .option("--secret-file <file>", "the same from a file: others can see the command line")
     .option("--answer <status>", "the status to answer with", "200")
     .option("--slow <time>", "wait before each answer: 500ms, 2s, 1m")
@@ -64,8 +69,10 @@ function mannerOf(options: ReceiveOptions): Manner {
     throw new UsageFault("--secret and --secret-file say the same: give one of them");
   if (hang && slow !== undefined) throw new UsageFault("--hang never answers, so --slow has nothing to wait for");
   return {
-    secret:
-      secretFile === undefined ? secretOf(secret, "--secret") : secretOf(readSecretFile(secretFile), "--secret-file"),
+    secrets:
+      secretFile === undefined
+        ? (secret ?? []).map((each) => secretOf(each, "--secret"))
+        : [secretOf(readSecretFile(secretFile), "--secret-file")],
     status: wholeOf(answer, "--answer", 200, 599),
     slowMs: slow === undefined ? 0 : durationOf(slow),
     hangs: hang,
@@ -74,8 +81,7 @@ function mannerOf(options: ReceiveOptions): Manner {
 }
 
 /** One that no secret can look like would call every signature invalid, and look as if the sender were at fault. */
-function secretOf(secret: string | undefined, option: string): string | null {
-  if (secret === undefined) return null;
+function secretOf(secret: string, option: string): string {
   if (isWebhookSecret(secret)) return secret;
   throw new UsageFault(
     `${option} must be whsec_ and at least 24 octets in base64, as the sandbox, "heliograph account create" and POST /account/1/callback-secret print it`,
@@ -107,7 +113,7 @@ async function receive(options: ReceiveOptions): Promise<void> {
     });
     request.on("end", () => {
       count++;
-      show(request, Buffer.concat(pieces), length, manner.secret);
+      show(request, Buffer.concat(pieces), length, manner.secrets);
       answer(request, response, count <= manner.times ? manner : null, count);
     });
   });
@@ -119,9 +125,11 @@ async function receive(options: ReceiveOptions): Promise<void> {
   say(`${describe(manner)}\n`);
 }
 
-function describe({ secret, status, slowMs, hangs, times }: Manner): string {
+function describe({ secrets, status, slowMs, hangs, times }: Manner): string {
   const checks =
-    secret === null ? "Signatures are not checked (--secret does that)." : "Signatures are checked with the secret.";
+    secrets.length === 0
+      ? "Signatures are not checked (--secret does that)."
+      : `Signatures are checked with ${secrets.length === 1 ? "the secret" : `${secrets.length} secrets`}.`;
   const does = hangs ? "gets no answer" : `is answered ${status}${slowMs > 0 ? ` after ${slowMs} ms` : ""}`;
   const first = times === 1 ? "The first request" : `Each of the first ${counted(times, "request")}`;
   const who = times === Number.POSITIVE_INFINITY ? "Each request" : first;
@@ -129,13 +137,13 @@ function describe({ secret, status, slowMs, hangs, times }: Manner): string {
   return `${checks} ${who} ${does}${then}.`;
 }
 
-function show(request: IncomingMessage, body: Buffer, length: number, secret: string | null): void {
+function show(request: IncomingMessage, body: Buffer, length: number, secrets: readonly string[]): void {
   const { method, url, headers } = request;
   const lines = [`${method} ${url}  webhook-id: ${headers["webhook-id"] ?? "none"}`];
-  if (secret !== null)
-    lines.push(
-      `Signature: ${length > body.length ? "not checked, the body is too large" : signatureVerdict(secret, headers, body, systemClock.now()).says}`,
-    );
+  const verdicts = secrets.map((secret) => signatureVerdict(secret, headers, body, systemClock.now()));
+  const verdict = verdicts.find(({ isValid }) => isValid) ?? verdicts[0];
+  if (verdict !== undefined)
+    lines.push(`Signature: ${length > body.length ? "not checked, the body is too large" : verdict.says}`);
   lines.push(readable(body.toString("utf8")));
   if (length > body.length) lines.push(`… and ${length - body.length} octets more`);
   say(lines.join("\n"));

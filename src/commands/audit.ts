@@ -29,7 +29,7 @@ export const AUDIT_KINDS = [
 export interface AuditedChange {
   readonly by: Actor | undefined;
   readonly atMs: number;
-  readonly action: "create" | "change" | "retire" | "delete" | "reconnect" | FundsAction;
+  readonly action: "create" | "change" | "retire" | "delete" | "reconnect" | "try" | FundsAction;
   readonly kind: Exclude<(typeof AUDIT_KINDS)[number], "login">;
   readonly subject: string;
   /** The reseller whose client it is about. */

@@ -6,7 +6,7 @@ import { commands } from "./entry.ts";
 
 export function carrierCommands(parts: CommandParts) {
   const { sql, epoch } = parts;
-  const { noteChange } = auditWriter(parts);
+  const { note, noteChange } = auditWriter(parts);
   // By the database's clock: a node whose own is fast would take the others for gone.
   const { nowMs } = sql.dialect;
   const put = sql.prepare<[number, string, string]>(
@@ -31,9 +31,9 @@ export function carrierCommands(parts: CommandParts) {
        (SELECT id FROM catalogue_item WHERE kind = 'carrier')`,
   );
   return commands({
-    async noteCarriers({ note, goneMs }) {
-      if (note === null) await drop.run(epoch);
-      else await put.run(epoch, note.node, note.body);
+    async noteCarriers({ note: own, goneMs }) {
+      if (own === null) await drop.run(epoch);
+      else await put.run(epoch, own.node, own.body);
       await dropGone.run(goneMs);
     },
 
@@ -45,6 +45,9 @@ export function carrierCommands(parts: CommandParts) {
       await noteChange({ by, atMs, action: "reconnect", kind: "carrier", subject: id, resellerId: null });
       return true;
     },
+
+    noteCarrierTry: ({ id, by, atMs, ...after }) =>
+      note({ by, atMs, action: "try", kind: "carrier", subject: id, resellerId: null, after }),
 
     reconnects: () => asked.all(),
   });

@@ -129,6 +129,9 @@ interface Walk {
   rows(upper: LogPosition, floor: LogPosition | null, search: MessageSearch): Promise<FoundMessage[]>;
 }
 
+type NewestCounts = Pick<MessageCounts, "examined" | "failed" | "stuck">;
+type WaitingCounts = Omit<MessageCounts, "failed" | "isAllWaiting">;
+
 interface WalkSql {
   /** SQLite is told which; without statistics it may take another. */
   readonly index: string | null;
@@ -229,19 +232,33 @@ export function messageSearchCommands({ sql }: CommandParts) {
     return bulkId === null ? account : bulk;
   }
 
-  const counted = { failed: IS_FAILED, retrying: IS_NOT_TAKEN, stuck: IS_STUCK, scheduled: IS_SCHEDULED };
-  const sums = Object.entries(counted).map(
-    ([name, condition]) => `CAST(coalesce(sum(${asNumber(condition)}), 0) AS INTEGER) AS ${name}`,
-  );
-  const count = (from: string): string =>
-    `SELECT count(*) AS examined, ${sums}
-     FROM (SELECT state, status_id, unknown_count, taken, sent_at_ms, due_at_ms ${from} LIMIT ${SEARCH_ROWS}) AS newest`;
-  const countOfAccount = sql.prepare<[number, number, number], MessageCounts>(
-    count(
+  const sumsOf = (conditions: Readonly<Record<string, string>>): string =>
+    Object.entries(conditions)
+      .map(([name, condition]) => `CAST(coalesce(sum(${asNumber(condition)}), 0) AS INTEGER) AS ${name}`)
+      .join(", ");
+  const looked = "account_id, state, status_id, unknown_count, taken, sent_at_ms, due_at_ms";
+  const countNewest = (from: string): string =>
+    `SELECT count(*) AS examined, ${sumsOf({ failed: IS_FAILED, stuck: `state = ${submitted} AND ${IS_STUCK}` })}
+     FROM (SELECT ${looked} ${from} LIMIT ${SEARCH_ROWS}) AS newest`;
+  const newestOfAccount = sql.prepare<[number, number], NewestCounts>(
+    countNewest(
       `FROM message ${sql.dialect.along("message_by_time")} WHERE account_id = ? ORDER BY log_at_ms DESC, message.key DESC`,
     ),
   );
-  const countOfAll = sql.prepare<[number, number], MessageCounts>(count("FROM message ORDER BY message.key DESC"));
+  const newestOfAll = sql.prepare<[number], NewestCounts>(countNewest("FROM message ORDER BY message.key DESC"));
+  // What waits is in two indexes that finished messages have left, so few rows are looked at however many are stored.
+  const own = (condition: string): string => `account_id = coalesce(CAST(? AS BIGINT), account_id) AND ${condition}`;
+  const countWaiting = (index: string, state: number, order: string) =>
+    sql.prepare<Value[], WaitingCounts>(
+      `SELECT count(*) AS examined,
+         ${sumsOf({ scheduled: own(IS_SCHEDULED), retrying: own(IS_NOT_TAKEN), stuck: own(IS_STUCK) })}
+       FROM (SELECT ${looked} FROM message ${sql.dialect.along(index)} WHERE state = ${state} ORDER BY ${order}
+         LIMIT ${SEARCH_ROWS}) AS waiting`,
+    );
+  const waitingCounts = [
+    countWaiting("message_scheduled", scheduled, "due_at_ms, message.key"),
+    countWaiting("message_queued", queued, "owner, carrier_id, account_id, message.key"),
+  ];
 
   return commands({
     async findMessages(search) {
@@ -262,9 +279,17 @@ export function messageSearchCommands({ sql }: CommandParts) {
     },
 
     async countMessages({ accountId, ...of }) {
-      const moments = momentValues(of);
-      const counts = accountId === null ? countOfAll.get(...moments) : countOfAccount.get(...moments, accountId);
-      return (await counts)!;
+      const { overdueBeforeMs, stuckBeforeMs } = of;
+      const newest = (await (accountId === null
+        ? newestOfAll.get(stuckBeforeMs)
+        : newestOfAccount.get(stuckBeforeMs, accountId)))!;
+      const counts = { ...newest, retrying: 0, scheduled: 0, isAllWaiting: true };
+      for (const statement of waitingCounts) {
+        const found = (await statement.get(accountId, accountId, overdueBeforeMs, accountId, stuckBeforeMs))!;
+        for (const name of ["retrying", "scheduled", "stuck"] as const) counts[name] += found[name];
+        counts.isAllWaiting &&= found.examined < SEARCH_ROWS;
+      }
+      return counts;
     },
   });
 }

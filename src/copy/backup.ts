@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { RULES } from "../commands/table.ts";
 import { DataDirectoryInUse, lockDirectory, openDatabase } from "../drivers/sqlite/database.ts";
 import { systemClock } from "../runtime/clock.ts";
-import { flushFile, makePrivateDirectory } from "../runtime/private-files.ts";
+import { flushFile, makeDirectories, makePrivateDirectory } from "../runtime/private-files.ts";
 import { localStore } from "../store/group.ts";
 import { SqliteEngine } from "../store/sqlite/engine.ts";
 import type { BackupOptions } from "./backup-options.ts";
@@ -61,7 +61,7 @@ export async function backupStore(options: BackupOptions): Promise<BackupOutcome
 
 function takeDirectory(directory: string): () => void {
   try {
-    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    makeDirectories(directory);
     requireEmpty(directory);
     // Not before it is known to be empty: it may have been a mistake, and everybody's.
     makePrivateDirectory(directory);

@@ -7,7 +7,7 @@ import { urlProblem } from "../runtime/urls.ts";
 import { parseDateTime } from "../schedule/date-time.ts";
 import { expiry, firstSendable, tooFarAhead } from "../schedule/sending-time.ts";
 import type { DeliveryWindow } from "../schedule/window.ts";
-import { chosenSender, isSender, maySendAs, type SenderRules } from "../sms/addresses.ts";
+import { chosenSender, maySendAs, type SenderRules, senderFault } from "../sms/addresses.ts";
 import { STATUS } from "../sms/statuses.ts";
 import { type KnownBodies, prepareBody } from "./body.ts";
 import type { MessageFields, Problem, RequestedMessage, TimeOfDay } from "./request.ts";
@@ -25,6 +25,8 @@ export interface PreparedContent {
   readonly content: Content;
   /** Set when no destination can get it, whatever its number: the status that says why. */
   readonly rejectedStatusId: number | null;
+  /** What is wrong with its sender, as a sentence; null where nothing is. */
+  readonly senderSays: string | null;
 }
 
 export function clipAddress(address: string): string {
@@ -55,12 +57,14 @@ export function prepareContent(
   if (problems.length > 0) return problems;
 
   const from = chosenSender(fields.from, rules);
-  const senderIsFine = isSender(from) && maySendAs(rules, from);
+  const wrong = faultOfSender(rules, from);
+  const senderIsFine = wrong === null;
   const body = prepareBody(fields, isWanted && senderIsFine, known);
   const standing = subscriptionOf(rules, fields, from);
   const firstMs = firstSendable({ nowMs: rules.nowMs, sendAtMs, window });
   return {
     rejectedStatusId: senderIsFine ? body.rejectedStatusId : STATUS.REJECTED_SOURCE.id,
+    senderSays: senderIsFine ? null : `${at("from")} ${wrong}`,
     content: {
       from: senderIsFine ? from : clipAddress(from),
       text: body.text,
@@ -79,6 +83,12 @@ export function prepareContent(
       callbackData: fields.callbackData ?? standing?.callbackData ?? null,
     },
   };
+}
+
+function faultOfSender(rules: SenderRules, from: string): string | null {
+  const fault = senderFault(from);
+  if (fault === null) return maySendAs(rules, from) ? null : "is no sender that this account may use";
+  return from === "" ? "is missing, and the account has no default sender" : fault;
 }
 
 /** What reports it where it names no URL of its own. */

@@ -60,6 +60,8 @@ interface Draft {
   readonly account: Account;
   readonly rules: ContentRules;
   readonly problems: Problem[];
+  /** Why messages are rejected for their senders, a sentence each. */
+  readonly warnings: Set<string>;
   readonly contents: Content[];
   readonly messages: NewMessage[];
   /** Ids of the client's that this request has used already. */
@@ -144,6 +146,7 @@ export class Intake {
       account,
       rules: { nowMs, defaultSender, allowedSenders, subscriptions, sendAtDays: limits.sendAtDays },
       problems: [],
+      warnings: new Set(),
       contents: [],
       messages: [],
       names: new Set(),
@@ -203,6 +206,7 @@ export class Intake {
       problems.push(...prepared);
       return isEnough();
     }
+    if (prepared.senderSays !== null) warn(draft, prepared.senderSays);
     const content = shownText === undefined ? prepared.content : { ...prepared.content, shownText };
     const rejectedStatusId = prepared.rejectedStatusId ?? draft.links?.rejectedStatusId ?? null;
     if (shortened !== null) draft.links?.keep(draft.contents.length, shortened.links);
@@ -247,8 +251,10 @@ export class Intake {
     const snapshot = this.#parts.catalogue.current;
     const carrierId = snapshot.carrierFor(to, this.#parts.random.next(), usableBy(snapshot, shared));
     const pricePerPartMicros = snapshot.priceFor(account.ratePlanId, account.currency, to);
-    if (carrierId === null && pricePerPartMicros !== null && snapshot.carrierFor(to, 0) !== null)
+    if (carrierId === null && pricePerPartMicros !== null && snapshot.carrierFor(to, 0) !== null) {
+      warn(draft, "no carrier of the route can write the letters of the sender");
       return rejected(content, clientMessageId, to, STATUS.REJECTED_SOURCE.id);
+    }
     if (carrierId === null || pricePerPartMicros === null)
       return rejected(content, clientMessageId, to, STATUS.REJECTED_ROUTE_NOT_AVAILABLE.id);
     const writing = snapshot.writingOf(carrierId);
@@ -257,7 +263,10 @@ export class Intake {
     return { content: form.content, clientMessageId, to, carrierId, pricePerPartMicros, rejectedStatusId: null };
   }
 
-  async #accept({ account, contents, messages, rules, links }: Draft, request: SendRequest): Promise<SendAnswer> {
+  async #accept(
+    { account, contents, messages, rules, links, warnings }: Draft,
+    request: SendRequest,
+  ): Promise<SendAnswer> {
     const { store, ids } = this.#parts;
     const ownBulkId = request.bulkId;
     // A bulkId of our own making comes just before its messages' ids.
@@ -285,6 +294,7 @@ export class Intake {
       kind: "accepted",
       bulkId: outcome.bulkId,
       trackingProcessKey: trackingKey(outcome.firstKey),
+      ...(warnings.size === 0 ? {} : { warnings: [...warnings] }),
       results: messages.map((message, index) => {
         const statusId = outcome.statusIds[index]!;
         const named = message.clientMessageId;
@@ -340,6 +350,10 @@ export class Intake {
       messages,
     });
   }
+}
+
+function warn({ warnings }: Draft, says: string): void {
+  if (warnings.size < TOLD_PROBLEMS) warnings.add(says);
 }
 
 /** Received when the work is done, not before it waited: a statement of a time that is over does not change. Validity counts from then, too. */

@@ -46,9 +46,22 @@ function found(path: string, look: (path: string) => Stats = lstatSync): Stats |
   }
 }
 
+/** Makes a directory with those above it. Not by Node's `recursive`, which never ends where the system says of a parent that it is not there, as below /proc. */
+export function makeDirectories(path: string): void {
+  const isThere = (): boolean => found(path, statSync)?.isDirectory() === true;
+  if (isThere()) return;
+  if (dirname(path) !== path) makeDirectories(dirname(path));
+  try {
+    mkdirSync(path, { mode: DIRECTORY_MODE });
+  } catch (error) {
+    // Somebody else may have made it meanwhile.
+    if (!isThere()) throw error;
+  }
+}
+
 /** Makes the directory, or takes others' rights to the one that is there. */
 export function makePrivateDirectory(path: string): void {
-  mkdirSync(path, { recursive: true, mode: DIRECTORY_MODE });
+  makeDirectories(path);
   narrow(path, statSync(path), DIRECTORY_MODE);
 }
 

@@ -46,6 +46,10 @@ export function plainSender(from: string): string {
   return from.charCodeAt(0) === PLUS && NUMERIC_SENDER.test(from.slice(1)) ? from.slice(1) : from;
 }
 
+/** What a number and a sender are, for whoever writes one. */
+export const NUMBER_FORM = "4 to 15 digits, with its country's code";
+export const SENDER_FORM = "3 to 15 digits, or 1 to 11 characters of the GSM alphabet with a letter";
+
 /** 4 to 15 digits. */
 export function isDestination(to: string): boolean {
   return DESTINATION.test(to);
@@ -57,6 +61,30 @@ export function isSender(from: string): boolean {
   if (from.length > SENDER_SEPTETS) return false;
   const septets = septetLength(from, DEFAULT_ALPHABET.codes);
   return septets !== undefined && septets <= SENDER_SEPTETS && LETTER.test(from) && !CONTROL.test(from);
+}
+
+const DIGITS = /^[0-9]*$/;
+const some = (count: number, what: string): string => `has ${count} ${what}${count === 1 ? "" : "s"}`;
+
+/** Why something is no number, with the rule, as the rest of a sentence about it; null for one that is. */
+export function numberFault(to: string): string | null {
+  if (isDestination(to)) return null;
+  return `${DIGITS.test(to) ? some(to.length, "digit") : "is not of digits alone"}: a number has ${NUMBER_FORM}`;
+}
+
+/** The same of a sender. In ASCII: a character that cannot stand there is told by its code point. */
+export function senderFault(from: string): string | null {
+  return isSender(from) ? null : `${senderReason(from)}: a sender has ${SENDER_FORM}`;
+}
+
+function senderReason(from: string): string {
+  if (DIGITS.test(from)) return from === "" ? "is empty" : some(from.length, "digit");
+  if (from.length > SENDER_SEPTETS) return some(from.length, "character");
+  const isForeign = (letter: string) => septetLength(letter, DEFAULT_ALPHABET.codes) === undefined;
+  const foreign = [...from].find((letter) => CONTROL.test(letter) || isForeign(letter));
+  if (foreign !== undefined)
+    return `has U+${foreign.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")} in it`;
+  return LETTER.test(from) ? "has characters that count as two, and too many of them" : "has no letter";
 }
 
 /** Which senders an account may use. */

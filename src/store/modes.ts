@@ -142,6 +142,7 @@ export const COMMAND_MODES = {
   noteCarriers: "concurrent",
   carrierNotes: "read",
   reconnectCarrier: "own transaction",
+  noteCarrierTry: "own transaction",
   reconnects: "read",
   purgeMessages: "many transactions",
   purgeExpired: "own transaction",

@@ -63,7 +63,6 @@ const COMMANDS: Readonly<Record<string, (input: unknown) => Promise<unknown>>> =
   reportsInMemory: async () => delivery.reportsInMemory,
   leftInDoubt: async () => delivery.dispatcher?.leftInDoubt ?? 0,
   carriers: async () => delivery.dispatcher?.facts() ?? [],
-  connectNow: async (carrierId) => delivery.dispatcher?.connectNow(carrierId as string) ?? false,
   heard: async (input) => {
     const { carrierId, said } = input as { carrierId: string; said: CalledBack };
     return delivery.dispatcher?.heard(carrierId, said) ?? false;

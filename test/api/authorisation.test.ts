@@ -661,10 +661,10 @@ const MATRIX: Readonly<Record<string, Row>> = {
   "GET /console/1/carriers": listed,
   "GET /console/1/carrier": { statuses: operator(404), scope: "manage", call: () => ({ query: "?id=none" }) },
   "GET /console/1/carrier-kinds": listed,
-  "POST /console/1/carriers/{id}/connect": {
+  "POST /console/1/carriers/{id}/try": {
     statuses: operator(404),
     scope: "manage",
-    call: () => ({ names: { id: "none" } }),
+    call: () => ({ names: { id: "none" }, body: { to: "41793026727" } }),
   },
   "GET /console/1/unmatched": { statuses: operator(), scope: "manage", call: () => ({ query: "?of=receipts" }) },
   "POST /console/1/unmatched/drop": {

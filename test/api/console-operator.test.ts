@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { good, OPERATOR, RESELLER } from "../support/operator.ts";
 import { ReportReceiver, status } from "../support/report-receiver.ts";
-import { eventually, startTestService, TEST_STORE, type TestService } from "../support/service.ts";
+import { basic, eventually, startTestService, TEST_STORE, type TestService } from "../support/service.ts";
 import { smppCatalogue, startSmsc } from "../support/smsc.ts";
 
 const looking = (service: TestService, authorization: string = OPERATOR) => ({
@@ -40,7 +40,7 @@ test("clients and resellers get nothing of it", async (t) => {
     ])
       assert.equal((await get(view)).status, 403, view);
     assert.equal((await post("overview/check")).status, 403);
-    assert.equal((await post("carriers/simulator/connect")).status, 403);
+    assert.equal((await post("carriers/simulator/try")).status, 403);
     assert.equal((await post("unmatched/drop", { of: "receipts", ids: ["1"] })).status, 403);
   }
 });
@@ -139,7 +139,11 @@ test("a carrier that goes down is the first finding, in words, and connects at o
   const smsc = await startSmsc(t);
   const profile = "binds = 2\nwindow = 7\npartsPerSecond = 50\nreconnectSeconds = 3600";
   const service = await startTestService(t, { catalogue: smppCatalogue(smsc.port, profile) });
-  const { get, post } = looking(service);
+  const { get } = looking(service);
+  const reconnect = (id: string) =>
+    service.call("POST", `/operator/1/carriers/${id}/reconnect`, {
+      authorization: basic("operator", "operator-password"),
+    });
   const row = async () => good(await get("carriers")).results[0];
   const up = await eventually(async () => {
     const carrier = await row();
@@ -176,10 +180,10 @@ test("a carrier that goes down is the first finding, in words, and connects at o
   await startSmsc(t, { port });
   // It waits up to an hour by itself.
   await eventually(async () => {
-    assert.equal((await post("carriers/smpp/connect")).status, 204);
+    assert.equal((await reconnect("smpp")).status, 204);
     return (await row()).state === "up";
   });
-  assert.equal((await post("carriers/nobody/connect")).status, 404);
+  assert.equal((await reconnect("nobody")).status, 404);
   assert.equal((await get("carrier?id=nobody")).status, 404);
 });
 

@@ -31,6 +31,24 @@ test("the page is served at / and at the path of every page and whatever lies be
   }
 });
 
+test("a path that is no page shows the page to a browser, and an answer of the API to everybody else", async () => {
+  const browser = { accept: "text/html,application/xhtml+xml,*/*;q=0.8" };
+  const page = await get("/mesages", browser);
+  assert.deepEqual([page.status, page.text], [404, PAGE]);
+  assert.equal(page.headers.get("content-type"), "text/html; charset=utf-8");
+  assert.match(page.headers.get("content-security-policy")!, /^default-src 'none'; script-src 'self';/);
+  for (const [path, headers, method] of [
+    ["/mesages", {}, "GET"],
+    ["/mesages", { accept: "*/*" }, "GET"],
+    ["/mesages", browser, "POST"],
+    ["/sms/1/text/single", browser, "GET"],
+  ] as const) {
+    const { status, json } = await get(path, headers, method);
+    assert.ok(json.requestError.serviceException.text.length > 0, path);
+    assert.equal(status, path === "/mesages" ? 404 : 405);
+  }
+});
+
 test("the page runs its own scripts alone, in no frame, and tells nobody where its reader came from", async () => {
   const { headers } = await get("/messages");
   assert.equal(

@@ -162,7 +162,10 @@ test("a number without its country code is reported, by whichever door it comes,
     messages: [{ from: "Sender", text: "Hello", destinations }],
     bulkID: "x",
   });
-  assert.equal(several.warnings, `${missed("bulkID", "bulkId")}, ${says(2, " (so does another)")}`);
+  assert.equal(
+    several.warnings,
+    `${missed("bulkID", "bulkId")}, the number of destination 5 is not of digits alone: a number has 4 to 15 digits, with its country's code, ${says(2, " (so does another)")}`,
+  );
   const v3 = { messages: [{ sender: "Sender", destinations: [{ to: "0793026727" }], content: { text: "Hello" } }] };
   assert.equal((await send("/sms/3/messages", v3)).warnings, says(1));
   const query = "/sms/1/text/query?to=0793026727&text=Hello&from=Sender";

@@ -80,6 +80,31 @@ test("a rejected destination keeps the messageId that the client chose", async (
   assert.deepEqual(results, [{ to: "41", status: REJECTED.destination, smsCount: 1, messageId: "my-own" }]);
 });
 
+test("a rejected number or sender is told with its reason and the rule, as the composer tells it", async () => {
+  const warningsOf = async (path: string, body: object) => {
+    const { status, headers } = await service.call("POST", path, { body });
+    assert.equal(status, 200);
+    return headers.get("x-heliograph-warnings");
+  };
+  const cases: [field: "from" | "to", value: string | string[], reason: RegExp][] = [
+    ["from", "ThirteenSigns", /^from has 13 characters: a sender has 3 to 15 digits, or 1 to 11 characters/],
+    ["from", "[[[Shop]]]", /^from has characters that count as two, and too many of them: a sender has /],
+    ["from", "1234567890123456", /^from has 16 digits: /],
+    ["from", "Привет", /^from has U\+041F in it: /],
+    ["from", "---", /^from has no letter: /],
+    ["from", "", /^from is empty: /],
+    ["to", "123", /^the number of destination 1 has 3 digits: a number has 4 to 15 digits, with its country's code$/],
+    ["to", ["41793026727", "4179O"], /^the number of destination 2 is not of digits alone: a number has /],
+  ];
+  for (const [field, value, reason] of cases)
+    assert.match((await warningsOf(SINGLE, { from: "Shop", to: "41793026727", text: "Hi", [field]: value }))!, reason);
+  assert.match(
+    (await warningsOf(ADVANCED, { messages: [message("4179", { from: "Shop" }), message("4179", { from: "12" })] }))!,
+    /^messages\[1\]\.from has 2 digits: /,
+  );
+  assert.equal(await warningsOf(SINGLE, { from: "Shop", to: "41793026727", text: "Hi" }), null);
+});
+
 test("a to of 4 and one of 15 digits are taken", async () => {
   const results = await send(message(["4179", "417930267271234"]));
 

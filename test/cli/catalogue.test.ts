@@ -40,6 +40,10 @@ test("carriers are made, changed field by field and deleted, and their passwords
     (await refused("carrier", "set", "acme", "colour=red"))[1],
     /^there is no field "colour", only id, kind,/,
   );
+  assert.deepEqual(await refused("carrier", "set", "acme", "hots="), [
+    2,
+    'there is no field "hots"; did you mean "hosts"?',
+  ]);
   for (const name of ["constructor", "__proto__", "toString"])
     assert.deepEqual(
       await refused("carrier", "set", "acme", `${name}=5`).then(([code, says]) => [code, says.split(",")[0]]),
@@ -170,7 +174,7 @@ test("exchange rates and numbers are set and deleted", async (t) => {
 });
 
 test("apply shows what it will make, change and delete, asks a person, and does nothing when there is nothing to do", async (t) => {
-  const { done, json, run } = await withAcme(t);
+  const { done, json, run, refused } = await withAcme(t);
   const file = join(await temporaryDirectory(t), "catalogue.toml");
   const text = readFileSync(SANDBOX_CATALOGUE, "utf8").replace('price = "0.01"', 'price = "0.02"');
   writeFileSync(
@@ -192,6 +196,7 @@ test("apply shows what it will make, change and delete, asks a person, and does 
   ]);
   const plan = await json("apply", file, "--dry-run");
   assert.deepEqual(plan.changed[1].fields, [{ field: "rate", before: "0.92", after: "0.93" }]);
+  assert.match((await refused("apply", file))[1], /^nothing is changed: it would delete \d+ items?, so say --yes/);
   const no = await run(["apply", file], { answer: "" });
   assert.deepEqual([no.code, no.stderr], [1, "heliograph: nothing is changed\n"]);
   assert.match(no.stdout, /Put it in force\? \[y\/N\] $/);

@@ -7,6 +7,7 @@ import { delimiter, join } from "node:path";
 import { after, test } from "node:test";
 import { CommandFault, withStore } from "../../src/cli/support.ts";
 import { readSettings } from "../../src/settings/settings.ts";
+import { SENDER_FORM } from "../../src/sms/addresses.ts";
 import { openData } from "../support/accounts.ts";
 import { type Ended, runProgram, startChild } from "../support/child.ts";
 import { callService, temporaryDirectory } from "../support/service.ts";
@@ -77,7 +78,7 @@ const settingsFor = (place: string) => readSettings({ environment: {}, flags: { 
 
 const KEY = "--key must be 1 to 64 letters and digits, with dashes between them if you like";
 const NAME = "--username must be 1 to 64 characters without spaces and colons";
-const SENDER = "--sender must be 3 to 15 digits, or 1 to 11 characters with a letter";
+const SENDER = `--sender must be ${SENDER_FORM}`;
 const CURRENCY = "--currency must be an ISO 4217 code such as EUR";
 const money = (option: string, text: string) =>
   `${option} must be a decimal number of 0 or more with at most 6 places, not "${text}"`;

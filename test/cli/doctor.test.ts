@@ -5,6 +5,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import pg from "pg";
+import { roomWords } from "../../src/doctor/disk.ts";
 import type { Finding } from "../../src/doctor/finding.ts";
 import { openData } from "../support/accounts.ts";
 import { CERTIFICATE, OTHER_CERTIFICATE } from "../support/certificate.ts";
@@ -30,6 +31,10 @@ async function examined({ run }: Commands, ...args: string[]): Promise<{ code: n
 function wrongOf(findings: readonly Finding[]): string[] {
   return findings.filter(({ state }) => state !== "ok").map(({ state, area, says }) => `${state} ${area}: ${says}`);
 }
+
+test("little room is told in megabytes", () => {
+  assert.deepEqual([54 * 1024 ** 2 + 5, 1024 ** 3, 2.5 * 1024 ** 3].map(roomWords), ["54 MB", "1.0 GB", "2.5 GB"]);
+});
 
 /** A service with which all is well. */
 async function soundService(t: TestContext): Promise<Commands & { data: string }> {

@@ -45,7 +45,7 @@ test("what is no number in international form is refused", async (t) => {
   assert.equal((await runProgram(["init", "--data", data])).code, 0);
   const { code, stdout, stderr } = await runProgram(["opt-out", "add", `(${NUMBER})`, "--data", data]);
   assert.deepEqual([code, stdout], [2, ""]);
-  assert.equal(stderr, `heliograph: the number must be 4 to 15 digits, not "(${NUMBER})"\n`);
+  assert.equal(stderr, `heliograph: the number must be 4 to 15 digits, with its country's code, not "(${NUMBER})"\n`);
   // Under one form, however it was written.
   const said = async (...words: string[]) => (await runProgram(["opt-out", ...words, "--data", data])).stdout;
   assert.equal(await said("add", `+${NUMBER}`), `${NUMBER} is on the list.\n`);

@@ -56,6 +56,16 @@ test("with a secret it says of each request whether its signature is valid, inva
   assert.ok(program.output().includes('"Grüße"'));
 });
 
+test("of several secrets any may have signed", async (t) => {
+  const other = `whsec_${Buffer.alloc(32, 1).toString("base64")}`;
+  const { url, program } = await receiverOf(t, "--secret", other, "--secret", SECRET);
+  await says(program, /^Signatures are checked with 2 secrets\./m);
+  assert.equal((await post(`${url}first`, signed(BODY))).status, 200);
+  await says(program, /^POST \/first .*\nSignature: valid$/m);
+  assert.equal((await post(`${url}third`, signed(BODY, { key: Buffer.alloc(32, 2) }))).status, 200);
+  await says(program, /^POST \/third .*\nSignature: invalid: it was signed with another secret/m);
+});
+
 test("the secret may stand in a file, and without one nothing is said of signatures", async (t) => {
   const file = join(await temporaryDirectory(t), "secret");
   writeFileSync(file, `${SECRET}\n`, { mode: 0o600 });

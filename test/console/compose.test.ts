@@ -13,6 +13,19 @@ const countLine = (page: Page) => page.locator(".compose-count");
 /** Waits until the line below the text says this. */
 const counted = (page: Page, says: string) => countLine(page).getByText(says, { exact: true }).first().waitFor();
 
+test("a sender that is too long is told with the reason and the rule where it is sent, and at its request", async (t) => {
+  const { page, enter } = await open(t);
+  await enter("demo", "/compose?to=41793026727&from=ThirteenSigns&text=Hello");
+  await page.getByRole("button", { name: "Send", exact: true }).click();
+  const why = /the sender has 13 characters: a sender has 3 to 15 digits, or 1 to 11 characters/i;
+  const answers = page.getByRole("table", { name: "Answers" });
+  await answers.getByText(why).waitFor();
+  await answers.getByRole("link").click();
+  await page.getByText(new RegExp(`^Rejected at once: ${why.source}`, "i")).waitFor();
+  await page.goto(new URL("/requests", page.url()).href);
+  await page.getByText(/Accepted, 1 of 1 rejected: messages\[0\]\.from has 13 characters: a sender has /).waitFor();
+});
+
 test("parts, encoding and price follow the typing", async (t) => {
   const { page, enter } = await open(t);
   await enter("demo", "/compose");

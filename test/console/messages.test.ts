@@ -1,5 +1,6 @@
 /** The pages of messages in a real browser: the list that follows, the search, and the life of one message. */
 import assert from "node:assert/strict";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { after, test } from "node:test";
 import { openDatabase } from "../../src/drivers/sqlite/database.ts";
 import { addAccount } from "../support/accounts.ts";
@@ -110,6 +111,58 @@ test("a failing callback has its tries, and a replay that is taken", async (t) =
   await page.getByText(/your server was told at/).waitFor();
 });
 
+test("a page that hears nothing from the service, or is told that it is not there, says so until it is", async (t) => {
+  const service = await startTestService(t);
+  // A way to it that can go dead, as a network does: nothing is closed.
+  const ways = new Set<Socket>();
+  const port = Number(new URL(service.url).port);
+  const proxy = createServer((here) => {
+    const there = connect(port, "127.0.0.1");
+    for (const socket of [here, there]) {
+      ways.add(socket);
+      socket.on("error", () => {}).on("close", () => ways.delete(socket));
+    }
+    here.pipe(there).pipe(here);
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
+  t.after(() => {
+    for (const socket of ways) socket.destroy();
+    return new Promise((resolve) => proxy.close(resolve));
+  });
+  const { page, enter, expectError } = await openPage(
+    t,
+    browser,
+    `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
+  );
+  await enter("demo", "/messages");
+  const sign = page.locator(".live-dot");
+  await sign.getByText("live", { exact: true }).waitFor();
+  for (const socket of ways) socket.unpipe().pause();
+  await sign.getByText("reconnecting").waitFor();
+  for (const socket of ways) socket.destroy();
+  await sign.getByText("live", { exact: true }).waitFor();
+  // What a proxy says of a service that is gone.
+  expectError(/503|ERR_/);
+  await page.route("**/console/1/**", (route) => route.fulfill({ status: 503, body: "no server is available" }));
+  for (const socket of ways) socket.destroy();
+  await sign.getByText("reconnecting").waitFor();
+  await page.unroute("**/console/1/**");
+  await sign.getByText("live", { exact: true }).waitFor();
+});
+
+test("the words of a timeline do not touch, also where five parts have failed", async (t) => {
+  const service = await startTestService(t, ALL_STEPS);
+  const { page, enter } = await openPage(t, browser, service.url);
+  const id = await send(service, "41793999003", { text: "It goes on and on. ".repeat(38) });
+  await enter("demo", `/messages/${id}`);
+  await page.getByText(/^Failed after/).waitFor();
+  const words = page.locator(".timeline-drawing text.what");
+  const boxes = await words.evaluateAll((each) => each.map((one) => one.getBoundingClientRect().toJSON() as DOMRect));
+  assert.ok(boxes.length >= 7, `${boxes.length} events`);
+  for (const [index, box] of boxes.slice(1).entries())
+    assert.ok(box.left - boxes[index]!.right >= 8, `${index}: ${box.left - boxes[index]!.right} px between`);
+});
+
 test("a search stands in the address, its words are chips, and a wrong one is told in words", async (t) => {
   const service = await startTestService(t);
   await send(service, "41793026727");
@@ -149,6 +202,39 @@ test("no account sees another's message by changing the address", async (t) => {
   await page.goto(`${service.url}/messages?q=account:SECOND`);
   await page.getByRole("alert").getByText("is for operators and resellers").waitFor();
   assert.equal(await page.getByText("41790000077").count(), 0);
+});
+
+test("the numbers of the chips are those of all messages, or say of which, and older rows come into sight", async (t) => {
+  const data = await temporaryDirectory(t);
+  const first = await startTestService(t, { data });
+  const { id: accountId } = (await first.store.account({ resellerId: null, key: "DEMO0001" }))!;
+  await first.stop();
+  const db = openDatabase(data);
+  fillWithMessages(db, { accountId, messages: 20_000, untilMs: Date.now() - 60_000 });
+  db.prepare(
+    `UPDATE message SET state = 0, status_id = 26, sent_at_ms = NULL, done_at_ms = NULL, due_at_ms = @dueAtMs, expires_at_ms = @dueAtMs * 2
+     WHERE key IN (SELECT key FROM message ORDER BY key LIMIT 501)`,
+  ).run({ dueAtMs: Date.now() + 86_400_000 });
+  db.exec(
+    "UPDATE message SET status_id = 9, error_id = 1 WHERE key IN (SELECT key FROM message ORDER BY key DESC LIMIT 120)",
+  );
+  db.close();
+  const service = await startTestService(t, { data });
+  for (const who of ["demo", "operator"] as const) {
+    const { page, enter } = await openPage(t, browser, service.url);
+    await enter(who, "/messages");
+    for (const chip of ["failed 120", "retrying 0", "scheduled 501"])
+      await page.getByRole("button", { name: chip, exact: true }).waitFor();
+    await page.getByText("failed and stuck: of the newest 2,000").waitFor();
+    // The time of a row is the one by which it stands where it is.
+    await page.getByRole("columnheader", { name: who === "demo" ? "Sent" : "Received" }).waitFor();
+    await page.locator('[aria-rowcount="51"]').waitFor();
+    await page.getByRole("button", { name: "Older" }).click();
+    await page.locator('[aria-rowcount="151"]').waitFor();
+    const frame = (await page.getByRole("table", { name: "Messages, newest first" }).boundingBox())!;
+    const row = (await page.locator("[data-index='52']").boundingBox())!;
+    assert.ok(row.y > frame.y && row.y + row.height < frame.y + frame.height, "the first of the older rows is seen");
+  }
 });
 
 test("with a million messages the page holds a bounded number of elements, however far one pages", async (t) => {

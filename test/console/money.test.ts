@@ -81,6 +81,21 @@ test("what messages cost stands by country and carrier, and follows", async (t) 
   assert.match((await notSent.textContent()) ?? "", /^0\.01\s?EUR is charged/);
 });
 
+test("while there is much to add up the page says so, and not that nothing was sent", async (t) => {
+  const { page, enter } = await openPage(t, browser, service.url);
+  const costs = { messages: 0, parts: 0, amount: "0", currency: "EUR", since: new Date().toISOString(), keptDays: 0 };
+  const answer = { ...costs, complete: false, countries: [], carriers: [], days: [] };
+  await page.route("**/console/1/live?**", async (route) => {
+    const at = new URL(route.request().url()).searchParams.getAll("view").findIndex((name) => name.startsWith("costs"));
+    if (at < 0) return route.continue();
+    const body = `event: view\ndata: ${JSON.stringify({ view: at, answer })}\n\n`;
+    return route.fulfill({ contentType: "text/event-stream", body });
+  });
+  await enter("demo", "/money");
+  await page.getByText("Adding up what messages cost").waitFor();
+  assert.equal(await page.getByText("No message was sent").count(), 0);
+});
+
 test("the statement is saved as CSV", async (t) => {
   const { page, enter } = await openPage(t, browser, service.url);
   await enter("demo", "/money");
@@ -125,6 +140,10 @@ test("an operator makes an account, changes it, and the audit has both", async (
   const rows = page.getByRole("table", { name: "Audit" }).getByRole("row");
   await rows.filter({ hasText: "change account" }).getByText("defaultSender").waitFor();
   await rows.filter({ hasText: "create account" }).waitFor();
+  // What was made has its fields with their values, and no JSON.
+  const made = (await rows.filter({ hasText: "create account" }).textContent())!;
+  assert.match(made, /openingBalance 12\.5/);
+  assert.doesNotMatch(made, /[{}"]/);
   await page.getByRole("button", { name: "Show change account ACME" }).click();
   await page
     .getByRole("dialog")
@@ -198,7 +217,8 @@ test("an operator fills an account up, corrects it, and retires it with a place 
   await retire.waitFor({ state: "detached" });
   await page.goto(`${service.url}/audit?kind=funds&subject=FILLED`);
   const rows = page.getByRole("table", { name: "Audit" }).getByRole("row");
-  await rows.filter({ hasText: "writeOff funds" }).waitFor();
+  await rows.filter({ hasText: "top up funds" }).first().waitFor();
+  await rows.filter({ hasText: "write off funds" }).waitFor();
   await rows.filter({ hasText: "correction funds" }).waitFor();
 });
 

@@ -1,7 +1,8 @@
 /** What an operator sees at night: whether all is well, which carrier is down and why, and what matched nothing. */
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { startTestService } from "../support/service.ts";
+import { json, startServer } from "../carriers/http/provider-server.ts";
+import { basic, eventually, startTestService } from "../support/service.ts";
 import { smppCatalogue, startSmsc } from "../support/smsc.ts";
 import { openConsole, openPage } from "./support/browser.ts";
 
@@ -69,15 +70,15 @@ test("a carrier is added and changed in a form with the fields of its kind", asy
   await page.getByRole("button", { name: "Add a carrier" }).click();
   const dialog = page.getByRole("dialog");
   await dialog.getByLabel("Name", { exact: true }).fill("spare");
-  await dialog.getByLabel("hosts").fill("127.0.0.1:1");
-  await dialog.getByLabel("systemId").fill("heliograph");
-  await dialog.getByLabel("password").fill("secret");
-  await dialog.getByLabel("window").fill("25");
+  await dialog.getByLabel("Hosts").fill("127.0.0.1:1");
+  await dialog.getByLabel("System id").fill("heliograph");
+  await dialog.getByLabel("Password").fill("secret");
+  await dialog.getByLabel("Window").fill("25");
   await dialog.getByRole("button", { name: "Add", exact: true }).click();
   await page.waitForURL(/\/carriers\/spare$/);
   await page.getByRole("main").getByText("nobody listens there").first().waitFor();
   await page.getByRole("button", { name: "Change" }).click();
-  await dialog.getByLabel("partsPerSecond").fill("40");
+  await dialog.getByLabel("Parts per second").fill("40");
   await dialog.getByRole("button", { name: "Save" }).click();
   await page.getByText("40 a second allowed").waitFor();
   await page.getByRole("button", { name: "Delete" }).click();
@@ -85,6 +86,43 @@ test("a carrier is added and changed in a form with the fields of its kind", asy
   expectError(/404/);
   await page.waitForURL(/\/carriers$/);
   await page.getByRole("row").filter({ hasText: "spare" }).waitFor({ state: "detached" });
+});
+
+test("a carrier is tried from its page, and the audit has who did it", async (t) => {
+  let asked = 0;
+  const server = await startServer(t, (_, response) => {
+    asked++;
+    json(response, 200, { id: "taken-1" });
+  });
+  const send = { path: "/send", json: { to: "{to}", key: "{apiKey}" }, id: "id" };
+  await shared.service.call("PUT", "/operator/1/carriers/national", {
+    authorization: basic("operator", "operator-password"),
+    body: { kind: "http", url: `http://127.0.0.1:${server.port}`, apiKey: "api-key-1", send, version: 0 },
+  });
+  const { page, enter, expectError } = await openPage(t, shared.browser, shared.service.url);
+  await enter("operator", "/carriers/national");
+  await page.getByRole("button", { name: "Try" }).click();
+  const dialog = page.getByRole("dialog");
+  expectError(/400/);
+  await dialog.getByLabel("To").fill("12");
+  await dialog.getByRole("button", { name: "Send" }).click();
+  await dialog.getByText("To must be 4 to 15 digits, with its country's code.").waitFor();
+  await dialog.getByLabel("To").fill("+41793026727");
+  await dialog.getByRole("button", { name: "Send" }).click();
+  // It waits for a receipt, and a second one for its end.
+  await eventually(async () => asked > 0);
+  const again = await shared.service.call("POST", "/console/1/carriers/national/try", {
+    authorization: basic("operator", "operator-password"),
+    body: { to: "41793026727" },
+  });
+  assert.equal(again.status, 429, again.text);
+  await dialog.getByText("The carrier has taken it").waitFor();
+  await dialog.getByText(/accepted, its id is taken-1, after \d+ ms/).waitFor();
+  assert.match((await dialog.textContent())!, /"key":"\*\*\*"/);
+  await page.goto(`${shared.service.url}/audit?subject=national`);
+  await page.getByRole("row").filter({ hasText: "try carrier" }).getByText("to 41793026727, from Heliograph").waitFor();
+  const others = await shared.service.call("POST", "/console/1/carriers/national/try", { body: { to: "41793026727" } });
+  assert.equal(others.status, 403);
 });
 
 test("a receipt that matches nothing is there with its reason, is found, and is dropped", async (t) => {

@@ -79,7 +79,7 @@ test("a flash message pops up on the phone until it is dismissed", async (t) => 
   const { page, enter } = await open(t);
   await enter("demo", "/phones/41790000103");
   const phone = page.getByRole("region", { name: "Phone 41790000103" });
-  await phone.getByText("Nothing has arrived yet.").waitFor();
+  await phone.getByText("Nothing is on it.").waitFor();
   await send({ destinations: [{ to: "41790000103" }], text: "Your code is 4711", flash: true });
   const flash = phone.getByRole("alertdialog", { name: "Flash message from Shop" });
   await flash.getByText("Your code is 4711").waitFor();
@@ -172,7 +172,7 @@ test("an account sees nothing of another's phone by changing the address", async
   await send({ destinations: [{ to: "41790000105" }], text: "For demo alone" });
   const { page, enter } = await open(t);
   await enter("reseller", "/phones/41790000105");
-  await page.getByRole("region", { name: "Phone 41790000105" }).getByText("Nothing has arrived yet.").waitFor();
+  await page.getByRole("region", { name: "Phone 41790000105" }).getByText("Nothing is on it.").waitFor();
 });
 
 test("moving the clock releases a scheduled message, says so, and lets nobody out", {

@@ -40,7 +40,6 @@ async function startNode(t: TestContext, roles: readonly Role[], clock: Clock = 
   const reportsInMemory = async () => delivery.reportsInMemory;
   const carriers = {
     facts: async () => delivery.dispatcher?.facts() ?? [],
-    connectNow: async () => false,
     heard: async () => false,
   };
   const edge = new Edge({ ...parts, ids: engine.ids, sandbox: null, carriers, reportsInMemory, metrics });

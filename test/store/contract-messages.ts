@@ -3,7 +3,12 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { SUBJECT, type TraceNote } from "../../src/events/trace.ts";
 import { STATUS } from "../../src/sms/statuses.ts";
-import type { MessageFilter, MessagePage, MessageSearch } from "../../src/store/port/message-search.ts";
+import {
+  type MessageFilter,
+  type MessagePage,
+  type MessageSearch,
+  SEARCH_ROWS,
+} from "../../src/store/port/message-search.ts";
 import { Bench, HOUR, type MakeDatabase, NOW } from "./harness.ts";
 
 const URL_A = "http://127.0.0.1:1/a";
@@ -124,7 +129,11 @@ export function messagesContract(engine: string, make: MakeDatabase): void {
           stuckBeforeMs: bench.clock.now() - 10 * MINUTE,
           overdueBeforeMs: bench.clock.now() - 5_000,
         });
-      assert.deepEqual(await counted(bench.accountId), { examined: 6, failed: 1, retrying: 2, stuck: 0, scheduled: 1 });
+      const all = { isAllWaiting: true };
+      assert.deepEqual(await counted(bench.accountId), {
+        ...{ examined: 6, failed: 1, retrying: 2, stuck: 0, scheduled: 1 },
+        ...all,
+      });
       await bench.clock.advance(6_000);
       assert.deepEqual((await found(bench, { life: "retrying" })).sort(), ["2000000", "3000000", "6000000"]);
       const [late] = (await search(bench, { to: { text: "6000000", isPrefix: false } })).messages;
@@ -133,14 +142,29 @@ export function messagesContract(engine: string, make: MakeDatabase): void {
       assert.deepEqual((await found(bench, { life: "stuck" })).sort(), ["2000000", "4000000", "6000000"]);
       assert.equal((await counted(null)).stuck, 3);
       assert.deepEqual(await counted(bench.resellerId), {
-        examined: 0,
-        failed: 0,
-        retrying: 0,
-        stuck: 0,
-        scheduled: 0,
+        ...{ examined: 0, failed: 0, retrying: 0, stuck: 0, scheduled: 0 },
+        ...all,
       });
       const [first] = (await search(bench, { life: "retrying", to: { text: "2000000", isPrefix: false } })).messages;
       assert.deepEqual([first?.isRetrying, first?.isStuck, first?.isScheduled], [true, true, false]);
+    });
+
+    test("what waits is counted however many messages came after it, as far as a bound", async (t) => {
+      const bench = await Bench.start(t, make);
+      const counted = async (accountId: number | null) => {
+        const counts = await bench.store.countMessages({ accountId, stuckBeforeMs: NOW, overdueBeforeMs: NOW });
+        return [counts.examined, counts.scheduled, counts.isAllWaiting];
+      };
+      const some = (count: number, more: Parameters<typeof bench.message>[0]) =>
+        Array.from({ length: count }, () => bench.message(more));
+      await bench.accept(some(2, { to: "1000000" }), { dueAtMs: NOW + HOUR });
+      await bench.accept(some(SEARCH_ROWS + 1, { to: "2000000", rejectedStatusId: 52 }));
+      for (const accountId of [bench.accountId, null])
+        assert.deepEqual(await counted(accountId), [SEARCH_ROWS, 2, true]);
+      assert.deepEqual(await counted(bench.resellerId), [0, 0, true]);
+      await bench.accept(some(SEARCH_ROWS - 1, { to: "3000000" }), { dueAtMs: NOW + HOUR });
+      for (const accountId of [bench.accountId, null])
+        assert.deepEqual(await counted(accountId), [SEARCH_ROWS, SEARCH_ROWS, false]);
     });
 
     test("pages follow each other without a gap or a repetition, also among messages of one moment", async (t) => {

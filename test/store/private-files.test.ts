@@ -177,3 +177,14 @@ test("what belongs to another user and is open to others is told by doctor", asy
   const { stdout: told } = await commandsOn("--data", service.data).run(["doctor", "--no-connect"]);
   assert.match(told, /can look into .*\(0777\)/);
 });
+
+test("data where no directory can be made is refused at once", { skip: process.platform !== "linux" }, () => {
+  for (const path of ["/proc/heliograph", "/proc/heliograph/data"]) {
+    const { status, stderr } = spawnSync(process.execPath, ["bin/heliograph.js", "init", "--data", path], {
+      cwd: join(import.meta.dirname, "../.."),
+      encoding: "utf8",
+      timeout: 60_000,
+    });
+    assert.deepEqual([status, stderr.split(":")[1]], [1, ` the data in ${path} cannot be opened`]);
+  }
+});

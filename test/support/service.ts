@@ -279,7 +279,6 @@ export async function startTestService(t: Cleanup, options: TestServiceOptions =
       : null,
     carriers: {
       facts: async () => delivery.dispatcher?.facts() ?? [],
-      connectNow: async (carrierId) => delivery.dispatcher?.connectNow(carrierId) ?? false,
       heard: async (carrierId, said) => delivery.dispatcher?.heard(carrierId, said) ?? false,
     },
     ...(options.consoleFolder === undefined ? {} : { consoleFolder: options.consoleFolder }),

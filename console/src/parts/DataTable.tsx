@@ -45,6 +45,12 @@ export function DataTable<Row>({ label, columns, rows, keyOf, href, children }: 
   const isVirtual = rows.length > PLAIN_ROWS;
   const [current, setCurrent] = useState<string | null>(null);
   const virtual = useVirtual(isVirtual ? rows.length : 0, scroll);
+  // A list that has outgrown the page gets a frame of its own. It is read on in it from where it was.
+  const plainRows = useRef(0);
+  useLayoutEffect(() => {
+    if (isVirtual && plainRows.current > 0) virtual?.scrollToIndex(plainRows.current - 1, { align: "start" });
+    plainRows.current = isVirtual ? 0 : rows.length;
+  }, [isVirtual, rows.length, virtual]);
   const tracks = { "--columns": columns.map(({ width }) => width).join(" ") };
 
   useEffect(() => {

@@ -1,14 +1,15 @@
 /** The carriers as they are now: a row each, and one of them with its connections and its last hours. What is set about them is at /operator/1/carriers. */
 import type { CarrierFacts } from "../../carriers/facts.ts";
 import { type CarrierProfile, kindOf } from "../../catalogue/carrier-kinds.ts";
+import { tryCarrier } from "../../doctor/carrier-try.ts";
 import { Type } from "../../runtime/type.ts";
 import type { NodeFacts } from "../../store/port/nodes.ts";
-import { ApiError } from "../errors.ts";
+import { ApiError, tooMany } from "../errors.ts";
 import { type Api, operation } from "../operation.ts";
-import { named } from "../operator/managing.ts";
+import { actorOf, named } from "../operator/managing.ts";
 import type { ApiParts } from "../parts.ts";
 import { readText } from "../query.ts";
-import { OneOf, Text, Whole } from "../shapes.ts";
+import { OneOf, OptionalText, Text, Whole } from "../shapes.ts";
 import { carrierFields } from "./carrier-fields.ts";
 import { whyDown } from "./carrier-findings.ts";
 import { KEPT_SAMPLES } from "./health.ts";
@@ -189,20 +190,42 @@ export function carrierViews({ health, catalogue }: ApiParts): View[] {
   ];
 }
 
-export function carrierOperations(api: Api, { carriers, catalogue }: ApiParts): void {
+const TryBody = Type.Object({
+  to: Text("The phone, with its country's code."),
+  from: OptionalText("The sender; Heliograph unless given."),
+  text: Type.Optional(Type.String({ minLength: 1, maxLength: 160 })),
+});
+const TryAnswer = Type.Object({
+  problem: StringOrNull,
+  lines: Type.Array(Type.String(), { description: "What was asked and answered, without secrets." }),
+});
+/** Together less than an answer may take. */
+const TRY_TIMES = { answerMs: 10_000, waitMs: 10_000 };
+const MAX_LINE = 2_000;
+
+export function carrierOperations(api: Api, { store, settings, clock }: ApiParts): void {
+  let isTrying = false;
   api.post(
-    `${VIEW_ROOT}carriers/:id/connect`,
+    `${VIEW_ROOT}carriers/:id/try`,
     operation({
       ...OPERATING,
-      id: "consoleConnectCarrier",
-      summary: "Try the connections of a carrier that wait for their next try",
+      id: "consoleTryCarrier",
+      summary: "Send one message through a carrier, past routes and prices, and see what was asked and answered",
+      schema: { body: TryBody },
+      answer: TryAnswer,
     }),
     async (request) => {
-      const id = named(request, "id");
-      if (!catalogue.current.carriers.some((one) => one.id === id))
-        throw new ApiError("notFound", "There is no such carrier.");
-      if (!(await carriers.connectNow(id)))
-        throw new ApiError("notFound", "This node does not serve the carrier; another one does.");
+      if (isTrying) throw tooMany("A carrier is being tried: wait for its end.");
+      isTrying = true;
+      try {
+        const lines: string[] = [];
+        const { to, from = "Heliograph", text = "Hello from Heliograph" } = request.body;
+        const wanted = { to, from, text, id: named(request, "id"), by: actorOf(request), atMs: clock.now() };
+        const say = (line: string) => lines.push(line.slice(0, MAX_LINE));
+        return { problem: await tryCarrier(store, settings, { ...wanted, ...TRY_TIMES }, say), lines };
+      } finally {
+        isTrying = false;
+      }
     },
   );
 }

@@ -16,8 +16,6 @@ import type { Store } from "../../store/port/store.ts";
 /** The carriers of this node, on the other side of the service. */
 export interface CarriersPort {
   readonly facts: () => Promise<readonly CarrierFacts[]>;
-  /** False where this node does not serve the carrier. */
-  readonly connectNow: (carrierId: string) => Promise<boolean>;
   /** What a carrier said by calling us. False where this node does not serve it. */
   readonly heard: (carrierId: string, said: CalledBack) => Promise<boolean>;
 }

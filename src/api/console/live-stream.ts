@@ -9,7 +9,8 @@ import { type MemoryBudget, Share } from "../budget.ts";
 import type { News, Viewer } from "./shared-views.ts";
 
 const RETRY_MS = 1_000;
-const HEARTBEAT_MS = 15_000;
+/** The console gives up a stream that is silent for 12 s (SILENT_MS of console/src/live.ts). */
+const HEARTBEAT_MS = 5_000;
 /** A reader that has taken nothing for so long is gone. */
 const MAX_BLOCKED_MS = 30_000;
 /** Then it is opened anew, by another request. */

@@ -52,8 +52,9 @@ export const MessageList = Type.Object({
 });
 
 export const MessageCounts = Type.Object({
-  of: Whole("So many messages were looked at, the newest."),
+  of: Whole("So many of the newest messages were looked at for what failed, and for what is stuck with a carrier."),
   isAll: Flag("There are no others."),
+  isAllWaiting: Flag("Retrying and scheduled are the numbers of all messages; if not, there are at least so many."),
   failed: Type.Integer(),
   retrying: Type.Integer(),
   stuck: Type.Integer(),

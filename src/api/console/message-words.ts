@@ -2,6 +2,7 @@
  * One sentence that says where a message stands: what is final, or what is awaited and until when. Pure, and the same in the browser: times are
  * written as the reader writes them.
  */
+import { numberFault, senderFault } from "../../sms/addresses.ts";
 import type { MessageAnswer } from "./message-schemas.ts";
 
 export interface Wording {
@@ -24,7 +25,7 @@ function stateWords(message: MessageAnswer, { time, duration }: Wording): string
     case "delivered":
       return `delivered to the handset ${duration(between(receivedAt, doneAt ?? receivedAt))} after it was sent to us`;
     case "failed":
-      if (status.groupName === "REJECTED") return `rejected at once: ${because}`;
+      if (status.groupName === "REJECTED") return `rejected at once: ${whyRejected(message) ?? because}`;
       if (status.name === "EXPIRED_DLR_UNKNOWN")
         return `no receipt came until ${time(doneAt!)}, so it is not known whether it arrived`;
       if (status.name === "UNDELIVERABLE_NOT_SENT") return `called off at ${time(doneAt!)}; it was not sent`;
@@ -51,6 +52,15 @@ function stateWords(message: MessageAnswer, { time, duration }: Wording): string
         return `${carrierWords(carrier)} has not taken it yet; it waits since ${time(dueAt)}, and is sent until ${time(expiresAt)}`;
       return `it waits for its turn with ${carrierWords(carrier)}; it is sent until ${time(expiresAt)}`;
   }
+}
+
+type Rejected = Pick<MessageAnswer, "from" | "to"> & { readonly status: { readonly name: string } };
+
+/** What is wrong with its number or its sender, where that is why. */
+export function whyRejected({ status: { name }, from, to }: Rejected): string | null {
+  const isOfSender = name === "REJECTED_SOURCE";
+  const fault = isOfSender ? senderFault(from) : name === "REJECTED_DESTINATION" ? numberFault(to) : null;
+  return fault === null ? null : `the ${isOfSender ? "sender" : "number"} ${fault}`;
 }
 
 /** Why a carrier last did not take it, if that was noted. */

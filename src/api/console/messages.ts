@@ -74,7 +74,7 @@ export function messagesViews(parts: ApiParts): View[] {
     },
     {
       name: "message-counts",
-      summary: "Count what went wrong among the newest messages",
+      summary: "Count what waits, and what went wrong among the newest messages",
       ...TRACKING,
       query: Type.Object({ account: Type.Optional(Type.String()) }),
       answer: MessageCounts,

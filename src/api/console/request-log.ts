@@ -27,8 +27,8 @@ export const BODY_OCTETS = 2_048;
 const MAX_ADDRESS_CHARACTERS = 500;
 /** An address of IPv6 with one of IPv4 in it. */
 const MAX_IP_CHARACTERS = 45;
-/** What a record takes beside its texts, roughly. */
-const RECORD_OCTETS = 400;
+/** What a record takes beside its texts, roughly: with why a message was rejected, which is a sentence of ours. */
+const RECORD_OCTETS = 600;
 /** Of what all records together may take: those of callers who were not let in and name an account, and of those who name nobody. */
 const SHARE_OF_STRANGERS = 1 / 8;
 const SHARE_OF_NOBODY = 1 / 8;
@@ -111,10 +111,10 @@ export class RequestLog {
     return `${this.#start}-${number}`;
   }
 
-  /** Writes down a request that is answered. What the console reads is none, and neither is what needs no credentials and went well. */
+  /** Writes down a request that is answered. What the console reads by itself is none, and neither is what needs no credentials and went well. */
   note(request: FastifyRequest, status: number, durationMs: number): void {
     const { account, url, method } = request;
-    if (method === "GET" && url.startsWith(VIEW_ROOT)) return;
+    if (method === "GET" && (url.startsWith(VIEW_ROOT) || isByConsole(request))) return;
     if (account !== null) {
       this.#own.push(account.id, this.#recordOf(request, status, durationMs));
       return;

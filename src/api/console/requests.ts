@@ -61,8 +61,8 @@ const REJECTED_ADVICE =
 
 function rejectionOf(rejections: Rejections | null): string | null {
   if (rejections === null) return null;
-  const { rejected, messages, statusId } = rejections;
-  return `Accepted, ${rejected} of ${messages} rejected: ${statusById(statusId).description}.`;
+  const { rejected, messages, statusId, why } = rejections;
+  return `Accepted, ${rejected} of ${messages} rejected: ${why ?? statusById(statusId).description}.`;
 }
 
 const WHICH = ["all", "refused"] as const;

@@ -39,11 +39,20 @@ The console, which would be on this page, has not been built. In the folder of H
 Then start the service again.
 `;
 
-export async function consolePages(api: Api, folder: string): Promise<void> {
+/** Shows the page at a path that is none. */
+export type PageForNone = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
+
+/** A browser is to show what it asks for; programs ask for answers of the API. */
+export function wantsPage({ method, headers }: FastifyRequest): boolean {
+  return method === "GET" && headers.accept?.includes("text/html") === true;
+}
+
+/** Null where there are no pages. */
+export async function consolePages(api: Api, folder: string): Promise<PageForNone | null> {
   const files = await readConsoleFiles(folder);
   if (files === null) {
     api.get("/", HIDDEN, async (_, reply) => reply.type("text/plain; charset=utf-8").send(NOT_BUILT));
-    return;
+    return null;
   }
   const page = files.get("/index.html")!;
   // In a scope of its own, whose headers come after those of the API and so take their place.
@@ -68,6 +77,7 @@ export async function consolePages(api: Api, folder: string): Promise<void> {
       return send(file, request, reply, FOREVER);
     });
   });
+  return (request, reply) => send(page, request, reply.code(404).headers(PAGE_HEADERS), CHECKED);
 }
 
 async function send(

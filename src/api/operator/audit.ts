@@ -20,7 +20,7 @@ const AuditAnswer = Type.Object({
   actor: Text("The key of the account that did it, or command line."),
   address: TextOrNull("Where the request came from. A reseller sees its own."),
   action: Text(
-    "create, change, retire, delete or reconnect; of funds topUp, takeBack, correction, transfer or writeOff; of a login open, wrongCode or wait.",
+    "create, change, retire, delete, reconnect or try; of funds topUp, takeBack, correction, transfer or writeOff; of a login open, wrongCode or wait.",
   ),
   kind: Text("What kind of thing it was."),
   subject: Text("Which one."),

@@ -1,5 +1,6 @@
 /** The shapes of version 3's sending operations. */
 import { Type } from "../../runtime/type.ts";
+import { SENDER_FORM } from "../../sms/addresses.ts";
 import { LANGUAGE_CHOICES, TRANSLITERATIONS } from "../../sms/text.ts";
 import { regionalQuery } from "../regional-query.ts";
 import * as schemas from "../schemas.ts";
@@ -56,7 +57,7 @@ const Webhooks = Type.Object({
 });
 
 const Message = Type.Object({
-  sender: OptionalText("3 to 15 digits, or 1 to 11 characters with a letter."),
+  sender: OptionalText(`${SENDER_FORM}.`),
   from: OptionalText("Taken where there is no sender."),
   destinations: Type.Array(
     Type.Object({

@@ -20,4 +20,6 @@ export interface CarrierStore {
   reconnectCarrier(input: { id: string; by: Actor; atMs: number }): Promise<boolean>;
   /** How often that was asked for so far. */
   reconnects(): Promise<{ carrierId: string; times: number }[]>;
+  /** Writes into the audit that somebody sends a message through a carrier to try it. */
+  noteCarrierTry(input: { id: string; to: string; from: string; by: Actor; atMs: number }): Promise<void>;
 }

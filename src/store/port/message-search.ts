@@ -76,11 +76,17 @@ export interface MessagePage {
   readonly examined: number;
 }
 
-/** Of the newest messages, how many are in each state that somebody might want to know of. */
+/**
+ * How many messages are in each state that somebody might want to know of. What failed, and what is stuck with a carrier, is counted among the newest;
+ * what waits with us among all, as far as SEARCH_ROWS of each kind.
+ */
 export interface MessageCounts {
+  /** How many of the newest were looked at. */
   readonly examined: number;
   readonly failed: number;
   readonly retrying: number;
   readonly stuck: number;
   readonly scheduled: number;
+  /** Whether all that wait were looked at. */
+  readonly isAllWaiting: boolean;
 }

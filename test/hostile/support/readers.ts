@@ -83,7 +83,15 @@ import { visible, visibleLine } from "../../../src/runtime/visible.ts";
 import { parseDateTime, parseDayOrMoment } from "../../../src/schedule/date-time.ts";
 import { parseHostNames, parseLinkDomains } from "../../../src/settings/lists.ts";
 import { handsetOf, isErrorName } from "../../../src/simulator/handsets.ts";
-import { isDestination, isSender, plainPhone, plainSender, senderType } from "../../../src/sms/addresses.ts";
+import {
+  isDestination,
+  isSender,
+  numberFault,
+  plainPhone,
+  plainSender,
+  senderFault,
+  senderType,
+} from "../../../src/sms/addresses.ts";
 import { DEFAULT_ALPHABET, isGsm, septetLength, septetsOf, textOfSeptets } from "../../../src/sms/alphabets.ts";
 import { beginsWithHeader, readHex } from "../../../src/sms/binary.ts";
 import { countOctets } from "../../../src/sms/body.ts";
@@ -423,8 +431,10 @@ export const READERS: Readonly<Record<string, Reader>> = {
   "src/schedule/date-time.ts parseDayOrMoment": parseDayOrMoment,
   "src/sms/addresses.ts isDestination": isDestination,
   "src/sms/addresses.ts isSender": isSender,
+  "src/sms/addresses.ts numberFault": numberFault,
   "src/sms/addresses.ts plainPhone": plainPhone,
   "src/sms/addresses.ts plainSender": plainSender,
+  "src/sms/addresses.ts senderFault": senderFault,
   "src/sms/addresses.ts senderType": senderType,
   "src/sms/countries.ts countryOf": countryOf,
   "src/sms/countries.ts countryPrefixOf": countryPrefixOf,
@@ -538,6 +548,7 @@ export const EXEMPT: Readonly<Record<string, string>> = {
   "src/runtime/time-travel.ts keptOffsetMs": FILE_NAME,
   "src/runtime/time-travel.ts forgetOffset": FILE_NAME,
   "src/runtime/private-files.ts flushFile": FILE_NAME,
+  "src/runtime/private-files.ts makeDirectories": FILE_NAME,
   "src/runtime/private-files.ts makePrivateDirectory": FILE_NAME,
   "src/runtime/private-files.ts makePrivateFile": FILE_NAME,
   "src/runtime/private-files.ts protectFile": FILE_NAME,

@@ -3,6 +3,7 @@ import { History } from "lucide";
 import { useEffect, useState } from "preact/hooks";
 import { api } from "../../api.ts";
 import { useFetched } from "../../fetched.ts";
+import { count } from "../../parts/Amount.tsx";
 import { Button } from "../../parts/Button.tsx";
 import { type Column, DataTable } from "../../parts/DataTable.tsx";
 import { Dialog, useAction } from "../../parts/Dialog.tsx";
@@ -50,7 +51,9 @@ const KINDS: readonly { readonly value: string; readonly label: string }[] = [
   { value: "login", label: "logins" },
 ];
 const LIMIT = 50;
+/** Of a value or a summary so many characters are shown, and so many fields. */
 const MAX_SHOWN = 200;
+const MAX_FIELDS = 100;
 
 export default function Audit() {
   const { query } = useLocation();
@@ -68,10 +71,10 @@ export default function Audit() {
   );
   const rows = page.data === null ? null : [...page.data.results, ...(older?.results ?? [])];
   const columns: Column<Entry>[] = [
-    { head: "Time", width: "152px", cell: ({ at }) => <Time at={at} /> },
+    { head: "Time", width: "112px", cell: ({ at }) => <Time at={at} /> },
     { head: "Who", width: "minmax(0, 0.9fr)", cell: (entry) => <span title={entry.actor}>{entry.actor}</span> },
-    { head: "From", width: "128px", cell: ({ address }) => <span class="mono">{address ?? "–"}</span> },
-    { head: "Did", width: "120px", cell: (entry) => `${entry.action} ${entry.kind}` },
+    { head: "From", width: "112px", cell: ({ address }) => <span class="mono">{address ?? "–"}</span> },
+    { head: "Did", width: "128px", cell: deedOf },
     {
       head: "Which",
       width: "minmax(0, 1fr)",
@@ -81,14 +84,14 @@ export default function Audit() {
         </span>
       ),
     },
-    { head: "What", width: "minmax(0, 1.4fr)", cell: (entry) => <span class="soft">{summaryOf(entry)}</span> },
+    { head: "What", width: "minmax(0, 3fr)", cell: (entry) => <span class="soft audit-what">{summaryOf(entry)}</span> },
     {
       head: "Details",
       width: "72px",
       number: true,
       plain: true,
       cell: (entry) => (
-        <Button small aria-label={`Show ${entry.action} ${entry.kind} ${entry.subject}`} onClick={() => setOpen(entry)}>
+        <Button small aria-label={`Show ${deedOf(entry)} ${entry.subject}`} onClick={() => setOpen(entry)}>
           Show
         </Button>
       ),
@@ -134,29 +137,57 @@ export default function Audit() {
   );
 }
 
-const worded = (value: unknown): string =>
-  value === undefined ? "–" : typeof value === "string" ? value : JSON.stringify(value);
+/** "topUp" → "top up", "apiKey" → "API key" */
+const spaced = (name: string): string =>
+  name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`).replace(/^api /, "API ");
+const deedOf = ({ action, kind }: Entry): string => `${spaced(action)} ${spaced(kind)}`;
+
+/** A value without the signs of JSON. */
+function worded(value: unknown): string {
+  if (value === undefined || value === null || value === "") return "–";
+  if (Array.isArray(value)) return value.map(worded).join(", ") || "–";
+  if (typeof value === "object")
+    return Object.entries(value)
+      .map(([name, inner]) => `${name} ${worded(inner)}`)
+      .join(", ");
+  return String(value);
+}
 const clipped = (text: string): string => (text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text);
 
-/** The fields that are others than before. */
-function differences({ before, after }: Entry): { name: string; before: unknown; after: unknown }[] {
-  const names = new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})]);
-  return [...names]
-    .map((name) => ({ name, before: before?.[name], after: after?.[name] }))
-    .filter((field) => JSON.stringify(field.before) !== JSON.stringify(field.after));
+/** The prices of a plan are fields of their own: of thousands a few change. */
+function flat(facts: Facts): ReadonlyMap<string, unknown> {
+  const fields = new Map<string, unknown>();
+  for (const [name, value] of Object.entries(facts ?? {})) {
+    if (name !== "rate" || !Array.isArray(value)) fields.set(name, value);
+    else for (const { prefix, price } of value) fields.set(`price of ${prefix || "*"}`, price);
+  }
+  return fields;
 }
 
+/** The fields that are others than before. */
+function differences(entry: Entry): { name: string; before: string; after: string }[] {
+  const [before, after] = [flat(entry.before), flat(entry.after)];
+  return [...new Set([...before.keys(), ...after.keys()])]
+    .map((name) => ({ name, before: worded(before.get(name)), after: worded(after.get(name)) }))
+    .filter((field) => field.before !== field.after);
+}
+
+/** Of what was not there before, or is no more, the fields as they are. */
 function summaryOf(entry: Entry): string {
   const fields = differences(entry);
-  if (fields.length === 0) return "";
-  if (entry.before === null || entry.after === null) return clipped(fields.map(({ name }) => name).join(", "));
-  return clipped(fields.map(({ name, before, after }) => `${name}: ${worded(before)} → ${worded(after)}`).join(", "));
+  const isWhole = entry.before === null || entry.after === null;
+  const lines = fields.map(({ name, before, after }) => {
+    if (before === "–" || after === "–") return `${name} ${before === "–" ? after : `${before} → none`}`;
+    return `${name} ${before} → ${after}`;
+  });
+  const told = isWhole ? fields.map(({ name, before, after }) => `${name} ${after === "–" ? before : after}`) : lines;
+  return clipped(told.slice(0, MAX_FIELDS).join(", "));
 }
 
 function EntryDialog({ entry, onClose }: { entry: Entry; onClose: () => void }) {
   const fields = differences(entry);
   return (
-    <Dialog title={`${entry.action} ${entry.kind} ${entry.subject}`} wide onClose={onClose}>
+    <Dialog title={`${deedOf(entry)} ${entry.subject}`} wide onClose={onClose}>
       <dl class="facts">
         <dt>Who</dt>
         <dd>
@@ -191,16 +222,17 @@ function EntryDialog({ entry, onClose }: { entry: Entry; onClose: () => void }) 
             </tr>
           </thead>
           <tbody>
-            {fields.map(({ name, before, after }) => (
+            {fields.slice(0, MAX_FIELDS).map(({ name, before, after }) => (
               <tr key={name}>
                 <th scope="row">{name}</th>
-                <td class="mono">{clipped(worded(before))}</td>
-                <td class="mono">{clipped(worded(after))}</td>
+                <td class="mono">{clipped(before)}</td>
+                <td class="mono">{clipped(after)}</td>
               </tr>
             ))}
           </tbody>
         </table>
       )}
+      {fields.length > MAX_FIELDS && <p class="soft">And {count(fields.length - MAX_FIELDS)} more fields.</p>}
     </Dialog>
   );
 }

@@ -15,6 +15,7 @@ import type { Reason } from "../overview/health.ts";
 import { Failures, rate } from "../overview/Overview.tsx";
 import { CarrierForm } from "./CarrierForm.tsx";
 import { type CarrierRow, CarrierState, latest, timesWords } from "./carrier.tsx";
+import { TryCarrier } from "./TryCarrier.tsx";
 
 interface Link {
   readonly kind: string;
@@ -39,10 +40,10 @@ const LINKS: readonly Column<Link>[] = [
   {
     head: "State",
     width: "minmax(170px, 1.2fr)",
-    cell: ({ isBound, since, nextTryAt }) => (
+    cell: ({ kind, isBound, since, nextTryAt }) => (
       <span class="row">
         <Status is={isBound ? "done" : nextTryAt === null ? "moving" : "retrying"}>
-          {isBound ? "bound" : nextTryAt === null ? "connecting" : "not connected"}
+          {isBound ? (kind === "http" ? "ready" : "bound") : nextTryAt === null ? "connecting" : "not connected"}
         </Status>
         <span class="soft">
           since <Time at={since} as="clock" />
@@ -73,10 +74,10 @@ const LINKS: readonly Column<Link>[] = [
 
 export function CarrierDetail({ id }: { id: string }) {
   const { data, problem } = useView<CarrierAnswer>("carrier", { id });
-  const [open, setOpen] = useState<"change" | "delete" | null>(null);
+  const [open, setOpen] = useState<"try" | "change" | "delete" | null>(null);
   const path = `/operator/1/carriers/${encodeURIComponent(id)}`;
   const connect = useAction(
-    () => api.post(`/console/1/carriers/${encodeURIComponent(id)}/connect`),
+    () => api.post(`/operator/1/carriers/${encodeURIComponent(id)}/reconnect`),
     () => say(`The connections of ${id} that waited are tried now.`),
   );
   const canConnect = data?.links.some(({ isBound }) => !isBound) === true;
@@ -96,6 +97,7 @@ export function CarrierDetail({ id }: { id: string }) {
               Connect now
             </Button>
           )}
+          {data?.kind !== "simulator" && <Button onClick={() => setOpen("try")}>Try</Button>}
           <Button onClick={() => setOpen("change")}>Change</Button>
           <Button kind="danger" onClick={() => setOpen("delete")}>
             Delete
@@ -105,6 +107,7 @@ export function CarrierDetail({ id }: { id: string }) {
     >
       <ProblemBox of={problem ?? connect.problem} />
       {data === null ? problem === null && <Busy /> : <Sight of={data} />}
+      {open === "try" && <TryCarrier id={id} onClose={() => setOpen(null)} />}
       {open === "change" && <CarrierForm id={id} onClose={() => setOpen(null)} />}
       {open === "delete" && (
         <Confirm

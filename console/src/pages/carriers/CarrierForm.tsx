@@ -9,7 +9,7 @@ import { ProblemBox } from "../../parts/Page.tsx";
 import { Busy } from "../../parts/Status.tsx";
 import { say } from "../../parts/Toast.tsx";
 import { navigate } from "../../router.ts";
-import { HINTS, MAIN, PLACEHOLDERS } from "./fields.ts";
+import { HINTS, labelOf, MAIN, PLACEHOLDERS } from "./fields.ts";
 
 interface FieldOfKind {
   readonly name: string;
@@ -155,13 +155,14 @@ interface FieldInputProps {
 
 function FieldInput({ of: { name, input, choices, min, max, isRequired }, text, wrong, onText }: FieldInputProps) {
   const hint = HINTS[name];
+  const label = labelOf(name);
   if (input === "switch")
     return (
       <div class="field">
-        <span class="label">{name}</span>
+        <span class="label">{label}</span>
         <div>
           <Check checked={text === "true"} onChange={(checked) => onText(name, checked ? "true" : "")}>
-            {hint ?? name}
+            {hint ?? label}
           </Check>
         </div>
       </div>
@@ -170,7 +171,7 @@ function FieldInput({ of: { name, input, choices, min, max, isRequired }, text, 
   const onInput = (event: { currentTarget: { value: string } }): void => onText(name, event.currentTarget.value);
   if (input === "choice")
     return (
-      <Field label={name} {...told}>
+      <Field label={label} {...told}>
         <Select
           value={text}
           options={[
@@ -183,14 +184,14 @@ function FieldInput({ of: { name, input, choices, min, max, isRequired }, text, 
     );
   if (input === "lines" || input === "json" || name === "tlsCaPem")
     return (
-      <Field label={name} {...told}>
+      <Field label={label} {...told}>
         <TextArea class="mono" rows={2} value={text} placeholder={PLACEHOLDERS[name] ?? ""} onInput={onInput} />
       </Field>
     );
   const bounds =
     input === "number" ? { type: "number", ...(min === null ? {} : { min }), ...(max === null ? {} : { max }) } : {};
   return (
-    <Field label={name} {...told}>
+    <Field label={label} {...told}>
       <Input
         {...bounds}
         {...(input === "secret" ? { type: "password", autocomplete: "new-password" } : {})}

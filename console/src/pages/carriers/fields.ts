@@ -1,3 +1,24 @@
+const SIGNS: Readonly<Record<string, string>> = {
+  api: "API",
+  ca: "CA",
+  ia5: "IA5",
+  id: "id",
+  ids: "ids",
+  ms: "ms",
+  pem: "PEM",
+  tls: "TLS",
+  tlv: "TLV",
+  tlvs: "TLVs",
+  url: "URL",
+};
+
+/** A field of the catalogue's file as a person reads it: "partsPerSecond" → "Parts per second", "tlsCaPem" → "TLS CA PEM". */
+export function labelOf(name: string): string {
+  const words = name.split(/(?=[A-Z])/).map((word) => SIGNS[word.toLowerCase()] ?? word.toLowerCase());
+  const label = words.join(" ");
+  return `${label.slice(0, 1).toUpperCase()}${label.slice(1)}`;
+}
+
 /** What the fields of a carrier's profile mean, in a line each: as in the operator's guide. */
 export const HINTS: Readonly<Record<string, string>> = {
   hosts: "host:port, one a line, in the order in which they are tried.",

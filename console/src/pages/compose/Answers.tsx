@@ -1,4 +1,5 @@
 /** What the service answered to each number, with a way to its message. */
+import { whyRejected } from "../../../../src/api/console/message-words.ts";
 import { count as figure } from "../../parts/Amount.tsx";
 import { type Column, DataTable } from "../../parts/DataTable.tsx";
 import { type StateColour, Status } from "../../parts/Status.tsx";
@@ -17,11 +18,14 @@ export interface AnsweredMessage {
 /** A message that was sent, for whoever follows it. */
 export interface SentMessage extends AnsweredMessage {
   readonly bulkId: string;
+  readonly from: string;
 }
 
 export interface Answer {
   readonly bulkId: string;
   readonly messages: readonly AnsweredMessage[];
+  /** The sender that they have. */
+  readonly from: string;
 }
 
 const COLOURS: Readonly<Record<string, StateColour>> = {
@@ -44,19 +48,26 @@ const WORDS: Readonly<Record<string, string>> = {
   REJECTED_INVALID_UDH: "Rejected: its user data header is broken",
 };
 
-const COLUMNS: readonly Column<AnsweredMessage>[] = [
+export function answerWords(message: AnsweredMessage, from: string): string {
+  const why = whyRejected({ ...message, from });
+  return why === null ? (WORDS[message.status.name] ?? message.status.description) : `Rejected: ${why}`;
+}
+
+const columnsFor = (from: string): readonly Column<AnsweredMessage>[] => [
   { head: "To", width: "minmax(120px, 160px)", cell: ({ to }) => <span class="mono">{to}</span> },
   {
     head: "Answer",
     width: "minmax(0, 1fr)",
-    cell: ({ status }) => (
-      <Status is={COLOURS[status.groupName] ?? "waiting"}>{WORDS[status.name] ?? status.description}</Status>
+    cell: (message) => (
+      <span class="compose-answer">
+        <Status is={COLOURS[message.status.groupName] ?? "waiting"}>{answerWords(message, from)}</Status>
+      </span>
     ),
   },
   { head: "Parts", width: "64px", number: true, cell: ({ smsCount }) => smsCount ?? "–" },
 ];
 
-export function Answers({ of: { bulkId, messages } }: { of: Answer }) {
+export function Answers({ of: { bulkId, messages, from } }: { of: Answer }) {
   return (
     <section class="stack" aria-label="Answers">
       <div class="row spread">
@@ -65,7 +76,7 @@ export function Answers({ of: { bulkId, messages } }: { of: Answer }) {
       </div>
       <DataTable
         label="Answers"
-        columns={COLUMNS}
+        columns={columnsFor(from)}
         rows={messages}
         keyOf={({ to, messageId }) => messageId ?? to}
         href={({ messageId }) => (messageId === undefined ? null : `/messages/${encodeURIComponent(messageId)}`)}

@@ -3,6 +3,7 @@
  * request as code. `compact` is for a page that has more beside it.
  */
 import { useEffect, useMemo, useState } from "preact/hooks";
+import { NUMBER_FORM, SENDER_FORM } from "../../../../src/sms/addresses.ts";
 import { MAX_PARTS } from "../../../../src/sms/prepared-text.ts";
 import { api, Problem } from "../../api.ts";
 import { count as figure } from "../../parts/Amount.tsx";
@@ -111,25 +112,22 @@ export function Composer(props: ComposerProps) {
 
   const send = async (): Promise<void> => {
     if (bad.length > 0) {
-      setWrong(
-        new Map([
-          ["to", `${bad.slice(0, NAMED_BAD).join(", ")}: a number has 4 to 15 digits, with its country's code.`],
-        ]),
-      );
+      setWrong(new Map([["to", `${bad.slice(0, NAMED_BAD).join(", ")}: a number has ${NUMBER_FORM}.`]]));
       return;
     }
     setBusy(true);
     setWrong(new Map());
     try {
       const sent = await api.post<Answer>(request.path, { ...request.body, includeSmsCountInResponse: true });
-      setAnswer(sent);
+      const from = draft.from || (asked.quote?.from ?? "");
+      setAnswer({ ...sent, from });
       const rejected = sent.messages.filter(({ status }) => status.groupName === "REJECTED").length;
       say(
         rejected === sent.messages.length
           ? "Nothing was sent: see why below."
           : `Sent to ${figure(sent.messages.length - rejected)} ${sent.messages.length - rejected === 1 ? "number" : "numbers"}.`,
       );
-      for (const message of sent.messages) onSent({ ...message, bulkId: sent.bulkId });
+      for (const message of sent.messages) onSent({ ...message, from, bulkId: sent.bulkId });
       asked.again();
     } catch (error) {
       if (error instanceof Problem) setWrong(problemsByField(error.message, error.fields));
@@ -163,11 +161,7 @@ export function Composer(props: ComposerProps) {
               onInput={(event) => change({ to: event.currentTarget.value })}
             />
           </Field>
-          <Field
-            label="From"
-            wrong={wrong.get("from")}
-            hint={compact ? undefined : "3 to 15 digits, or a name of 1 to 11 characters"}
-          >
+          <Field label="From" wrong={wrong.get("from")} hint={compact ? undefined : SENDER_FORM}>
             <Input
               placeholder={asked.quote?.from || "Sender"}
               value={draft.from}

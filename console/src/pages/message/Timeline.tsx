@@ -14,8 +14,9 @@ import { placesOf } from "./scale.ts";
 const PHONE = "(max-width: 720px)";
 /** Until its place is measured. */
 const WIDTH = 640;
-const MARGIN = 76;
-const ACROSS = { least: 132, broken: 200 };
+const MARGIN = 80;
+/** The longest words beside each other. */
+const ACROSS = { least: 156, broken: 200 };
 const UPRIGHT = { length: 240, least: 56, broken: 96 };
 const LINE_Y = 40;
 /** Letters of an event that stand below its point. */

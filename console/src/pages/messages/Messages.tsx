@@ -22,6 +22,7 @@ import { colourOf, wordsOf } from "./state.ts";
 interface Counts {
   readonly of: number;
   readonly isAll: boolean;
+  readonly isAllWaiting: boolean;
   readonly failed: number;
   readonly retrying: number;
   readonly stuck: number;
@@ -29,6 +30,8 @@ interface Counts {
 }
 
 const CHIPS = ["failed", "retrying", "stuck", "scheduled", "delivered"] as const;
+/** These are counted among the newest messages, the others among all. */
+const OF_THE_NEWEST: readonly string[] = ["failed", "stuck"];
 /** Further down than this the reader is reading. */
 const AWAY_PX = 80;
 
@@ -37,6 +40,10 @@ const zoneMinutes = (): number => -new Date().getTimezoneOffset();
 /** The terms of a search, as they are written. */
 const termsOf = (q: string): string[] => q.match(/(?:[^\s"]+|"[^"]*")+/g) ?? [];
 const isWord = (term: string): boolean => (SEARCH_WORDS as readonly string[]).includes(term.toLowerCase());
+const accountIn = (q: string): string | undefined =>
+  termsOf(q)
+    .find((term) => term.startsWith("account:"))
+    ?.slice("account:".length);
 const wordIn = (q: string): string | null => termsOf(q).find(isWord)?.toLowerCase() ?? null;
 /** The same search with another word, or without one. */
 const withWord = (q: string, word: string | null): string =>
@@ -61,7 +68,8 @@ export default function Messages() {
   const wrong = problemIn(q);
   const { rows, isOld, view, held, showHeld, ...list } = useRows(wrong === null ? q : "", zone, reading);
   const isOperator = me.value?.kind === "operator";
-  const columns = useMemo(() => columnsFor(isOperator), [isOperator]);
+  const isOfAll = isOperator && accountIn(q) === undefined;
+  const columns = useMemo(() => columnsFor(isOperator, isOfAll), [isOperator, isOfAll]);
   const showNewest = (): void => {
     showHeld();
     reading.scrollTo({ page: 0, table: 0 });
@@ -123,9 +131,10 @@ function readingOf(frame: RefObject<HTMLDivElement | null>): Reading {
 const keyOf = ({ id }: MessageItem): string => id;
 const placeOf = ({ id }: MessageItem): string => `/messages/${id}`;
 
-function columnsFor(isOperator: boolean): readonly Column<MessageItem>[] {
+/** Those of all accounts stand in the order in which they came, those of one in the order in which they were sent: that is the time of a row. */
+function columnsFor(isOperator: boolean, isOfAll: boolean): readonly Column<MessageItem>[] {
   return [
-    { head: "Time", width: "112px", cell: ({ at }) => <Time at={at} as="clock" /> },
+    { head: isOfAll ? "Received" : "Sent", width: "112px", cell: timeCell },
     ...(isOperator
       ? [{ head: "Account", width: "110px", cell: ({ account }: MessageItem) => <span class="mono">{account}</span> }]
       : []),
@@ -145,6 +154,15 @@ function columnsFor(isOperator: boolean): readonly Column<MessageItem>[] {
     },
     { head: "Took", width: "84px", number: true, cell: tookCell },
   ];
+}
+
+/** What was not sent yet stands by the time when it came. */
+function timeCell({ at, state }: MessageItem) {
+  return (
+    <span class={state === "scheduled" || state === "waiting" ? "soft" : ""}>
+      <Time at={at} as="clock" />
+    </span>
+  );
 }
 
 function tookCell({ receivedAt, doneAt }: MessageItem) {
@@ -220,17 +238,14 @@ function SearchHelp() {
 }
 
 function Chips({ q }: { q: string }) {
-  const account = termsOf(q)
-    .find((term) => term.startsWith("account:"))
-    ?.slice("account:".length);
-  const { data } = useView<Counts>("message-counts", { account });
+  const { data } = useView<Counts>("message-counts", { account: accountIn(q) });
   const chosen = wordIn(q);
   // They are of all messages: a search for some of them has other numbers.
   const isNarrowed = termsOf(q).some((term) => !isWord(term) && !term.startsWith("account:"));
-  const title = data === null || data.isAll ? "" : `of the newest ${count(data.of)}`;
+  const hasNumbers = data !== null && !isNarrowed;
   const numberOf = (word: (typeof CHIPS)[number]) => {
-    if (data === null || isNarrowed || word === "delivered") return null;
-    return <b title={title}>{!data.isAll && data[word] > 99 ? "99+" : count(data[word])}</b>;
+    if (!hasNumbers || word === "delivered") return null;
+    return <b>{`${count(data[word])}${data.isAllWaiting || OF_THE_NEWEST.includes(word) ? "" : "+"}`}</b>;
   };
   return (
     <div class="chips" role="group" aria-label="Messages by their state">
@@ -253,6 +268,11 @@ function Chips({ q }: { q: string }) {
           {word} {numberOf(word)}
         </button>
       ))}
+      {hasNumbers && !data.isAll && (
+        <span class="soft">
+          {OF_THE_NEWEST.join(" and ")}: of the newest {count(data.of)}
+        </span>
+      )}
     </div>
   );
 }

@@ -159,13 +159,19 @@ function Line({ history: { points, balance } }: { history: History }) {
 function CostPanels({ costs, history }: { costs: Costs | null; history: History | null }) {
   if (costs === null) return null;
   const { currency, keptDays } = costs;
+  if (costs.messages === 0 && !costs.complete)
+    return (
+      <section class="panel" aria-label="Costs">
+        <Busy>Adding up what messages cost</Busy>
+      </section>
+    );
   if (costs.messages === 0)
     return (
       <section class="panel" aria-label="Costs">
         <Empty title="No message was sent in this period" icon={Coins}>
           <a href="/compose">Send one</a>, and what it costs stands here, by country and carrier.
         </Empty>
-        {history?.complete && costs.complete && <NotSent costs={costs} points={history.points} />}
+        {history?.complete && <NotSent costs={costs} points={history.points} />}
       </section>
     );
   return (

@@ -1,6 +1,7 @@
 /** A handset as one holds it: its number, the time, what arrived as bubbles, a flash message over it, and a line to write back. */
 import { ArrowUp, PhoneOff, Zap } from "lucide";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { withQuery } from "../../api.ts";
 import { useView } from "../../live.ts";
 import { Button } from "../../parts/Button.tsx";
 import { useAction } from "../../parts/Dialog.tsx";
@@ -59,7 +60,10 @@ export function Phone({ number }: { number: string }) {
           <h2 class="phone-title mono">{number}</h2>
           {says !== null && state !== "off" && <p class="phone-says">{says}</p>}
           <div class="phone-body" inert={isOff || flash !== null}>
-            <Messages messages={flash === null ? messages : messages.filter(({ place }) => place !== flash.place)} />
+            <Messages
+              number={number}
+              messages={flash === null ? messages : messages.filter(({ place }) => place !== flash.place)}
+            />
             <WriteBack number={number} isOff={isOff} />
           </div>
           {flash !== null && !isOff && <Flash message={flash} onDismiss={dismiss} />}
@@ -90,7 +94,7 @@ function Signal({ bars }: { bars: number }) {
   );
 }
 
-function Messages({ messages }: { messages: readonly PhoneMessage[] }) {
+function Messages({ number, messages }: { number: string; messages: readonly PhoneMessage[] }) {
   const list = useRef<HTMLDivElement>(null);
   const last = messages.at(-1)?.place ?? 0;
   useEffect(() => {
@@ -100,7 +104,10 @@ function Messages({ messages }: { messages: readonly PhoneMessage[] }) {
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard
     <div class="phone-messages" role="log" aria-label="Messages" tabIndex={0} ref={list}>
       {messages.length === 0 && (
-        <p class="phone-empty">Nothing has arrived yet. Of phones that were used long ago nothing is kept.</p>
+        <p class="phone-empty">
+          Nothing is on it. A phone forgets when the service is started anew, or others are used for long: all that was
+          sent to it is among <a href={withQuery("/messages", { q: `to:${number}` })}>its messages</a>.
+        </p>
       )}
       {messages.map((message, index) => (
         <Bubble key={message.place} message={message} isFollowing={isFollowing(messages[index - 1], message)} />

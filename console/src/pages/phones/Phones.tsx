@@ -1,6 +1,7 @@
 /** The phones of the sandbox: a list of those with something on them, the chosen one drawn, and what can be made of their network. */
 import { Plus } from "lucide";
 import { useState } from "preact/hooks";
+import { NUMBER_FORM } from "../../../../src/sms/addresses.ts";
 import { useView } from "../../live.ts";
 import { Button } from "../../parts/Button.tsx";
 import { Input } from "../../parts/Field.tsx";
@@ -85,7 +86,7 @@ function AddPhone() {
   const add = (): void => {
     const number = plainNumber(text);
     if (!isNumber(number)) {
-      setWrong("A number has 4 to 15 digits.");
+      setWrong(`A number has ${NUMBER_FORM}.`);
       return;
     }
     setPhone(number).then(

@@ -17,7 +17,7 @@ const COLUMNS: readonly Column<RequestItem>[] = [
   { head: "Time", width: "96px", cell: ({ at }) => <Time at={at} /> },
   {
     head: "Answer",
-    width: "152px",
+    width: "132px",
     cell: (item) => {
       const { is, word } = stateOf(item);
       return (
@@ -29,7 +29,7 @@ const COLUMNS: readonly Column<RequestItem>[] = [
   },
   {
     head: "Request",
-    width: "minmax(180px, 5fr)",
+    width: "minmax(180px, 4fr)",
     plain: true,
     cell: ({ method, path }) => (
       <span class="mono requests-clipped" title={path}>
@@ -39,7 +39,7 @@ const COLUMNS: readonly Column<RequestItem>[] = [
   },
   {
     head: "Reason",
-    width: "minmax(140px, 5fr)",
+    width: "minmax(140px, 7fr)",
     plain: true,
     cell: ({ reason }) => (
       <span class={reason === null ? "soft" : "requests-reason"} title={reason ?? undefined}>
@@ -49,7 +49,7 @@ const COLUMNS: readonly Column<RequestItem>[] = [
   },
   {
     head: "Caller",
-    width: "minmax(150px, 3fr)",
+    width: "minmax(96px, 2fr)",
     cell: (item) => (
       <span class="requests-clipped" title={doorOf(item)}>
         {callerOf(item)}

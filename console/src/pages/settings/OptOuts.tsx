@@ -1,7 +1,7 @@
 /** Numbers to which nothing is sent: listed, searched by how they begin, added and taken off. */
 import { BellOff } from "lucide";
 import { useEffect, useState } from "preact/hooks";
-import { isDestination } from "../../../../src/sms/addresses.ts";
+import { isDestination, NUMBER_FORM } from "../../../../src/sms/addresses.ts";
 import { api } from "../../api.ts";
 import { useFetched } from "../../fetched.ts";
 import { Button } from "../../parts/Button.tsx";
@@ -77,7 +77,7 @@ export function OptOuts({ path }: { path: string }) {
         onSubmit={(event) => {
           event.preventDefault();
           const isGood = isDestination(plainNumber(number));
-          setWrong(isGood ? null : "A number has 4 to 15 digits, with its country's code.");
+          setWrong(isGood ? null : `A number has ${NUMBER_FORM}.`);
           if (isGood) add.run();
         }}
       >

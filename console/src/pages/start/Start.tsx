@@ -9,7 +9,7 @@ import { Empty, Page, ProblemBox } from "../../parts/Page.tsx";
 import { Busy, Status } from "../../parts/Status.tsx";
 import { clockTime, duration } from "../../parts/Time.tsx";
 import { setQuery, useLocation } from "../../router.ts";
-import type { SentMessage } from "../compose/Answers.tsx";
+import { answerWords, type SentMessage } from "../compose/Answers.tsx";
 import { Composer } from "../compose/Composer.tsx";
 import { EMPTY_DRAFT } from "../compose/draft.ts";
 import { TimelineOf } from "../message/Timeline.tsx";
@@ -44,9 +44,10 @@ export default function Start() {
     const timer = setTimeout(() => setNumber(first), PAUSE_MS);
     return () => clearTimeout(timer);
   }, [numbers, number]);
-  const sent = ({ messageId, to, status }: SentMessage): void => {
+  const sent = (message: SentMessage): void => {
+    const { messageId, to, status } = message;
     const isRejected = status.groupName === "REJECTED";
-    setRejected(isRejected ? `To ${to}: ${status.description}.` : null);
+    setRejected(isRejected ? `To ${to}: ${answerWords(message, message.from)}.` : null);
     setNumber(to);
     if (messageId !== undefined) setQuery({ message: messageId });
   };
