@@ -192,10 +192,10 @@ test("where all readers together have too much that they have not taken, nothing
   assert.match(read(), /"b"/);
 });
 
-test("a quiet stream is heard of every 15 seconds, and ends after 15 minutes", async () => {
+test("a quiet stream is heard of every 5 seconds, and ends after 15 minutes", async () => {
   const { stream, seconds, read } = streamOf();
   read();
-  await seconds(14);
+  await seconds(4);
   assert.equal(read(), "");
   await seconds(2);
   assert.equal(read(), ":\n\n");

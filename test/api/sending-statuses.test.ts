@@ -92,7 +92,6 @@ test("a rejected number or sender is told with its reason and the rule, as the c
     ["from", "1234567890123456", /^from has 16 digits: /],
     ["from", "Привет", /^from has U\+041F in it: /],
     ["from", "---", /^from has no letter: /],
-    ["from", "", /^from is empty: /],
     ["to", "123", /^the number of destination 1 has 3 digits: a number has 4 to 15 digits, with its country's code$/],
     ["to", ["41793026727", "4179O"], /^the number of destination 2 is not of digits alone: a number has /],
   ];
@@ -116,12 +115,11 @@ test("a to of 4 and one of 15 digits are taken", async () => {
 
 test("a from that is neither 3 to 15 digits nor 1 to 11 GSM characters with a letter is REJECTED_SOURCE", async () => {
   const bad = [
-    "",
     "12",
     "1234567890123456",
     "TwelveLetter",
     "Привет",
-    "+41793026727",
+    "++41793026727",
     "12 34",
     "---",
     "Line\nfeed",
@@ -252,7 +250,7 @@ test("multi and single give each destination its own status too", async () => {
   const body = {
     messages: [
       { from: "InfoSMS", to: "41793026727", text: "One" },
-      { from: "", to: "41793026728", text: "Two" },
+      { from: "12", to: "41793026728", text: "Two" },
       { from: "InfoSMS", to: "423", text: "Three" },
     ],
   };
@@ -301,7 +299,7 @@ test("every rejected destination gets a delivery report that says why, and nothi
   });
   await sendInVain(
     named("nobody", "52"),
-    named("41793026727", "11", { from: "" }),
+    named("41793026727", "11", { from: "12" }),
     named("41793026727", "25", { text: "x".repeat(4000) }),
     named("41790002001", "14"),
     named("4236612345", "19"),

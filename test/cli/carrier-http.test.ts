@@ -148,7 +148,7 @@ currency = "EUR"
 rate = [{ prefix = "", price = "0.01" }]
 `,
   );
-  await done("apply", file);
+  await done("apply", file, "--yes");
   const said = await done("carrier", "try", "up", "--to", "41793026727", "--wait", "0");
   assert.match(said, /client_secret=\*\*\*/);
   assert.match(said, /^accepted, its id is taken, /m);

@@ -95,7 +95,7 @@ const WRONG_ACCOUNTS: readonly (readonly [options: Readonly<Record<string, strin
   [{ currency: "euro" }, CURRENCY],
   [{ currency: "eur" }, CURRENCY],
   [{ sender: "" }, `${SENDER}, not ""`],
-  [{ sender: "+4179" }, `${SENDER}, not "+4179"`],
+  [{ sender: "++4179" }, `${SENDER}, not "++4179"`],
   [{ sender: "ALongerNameThanFits" }, `${SENDER}, not "ALongerNameThanFits"`],
   [{ funds: "-5" }, money("--funds", "-5")],
   [{ funds: "five" }, money("--funds", "five")],
