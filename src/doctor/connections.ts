@@ -1,7 +1,10 @@
 /** The doctor on carriers, each of which is bound to for a moment, and how others are connected to. */
 import type { Socket } from "node:net";
+import { Calls } from "../carriers/http/calls.ts";
+import { transportOf } from "../carriers/http/carrier.ts";
 import { describe } from "../carriers/http/presets.ts";
 import type { HttpProfile } from "../carriers/http/profile.ts";
+import { carrierValues } from "../carriers/http/values.ts";
 import { authorityName, tlsOf } from "../carriers/smpp/authority.ts";
 import { COMMAND_STATUSES, statusName } from "../carriers/smpp/codec/statuses.ts";
 import type { SmppProfile } from "../carriers/smpp/profile.ts";
@@ -28,14 +31,36 @@ export async function lookAtCarriers(carriers: readonly CarrierProfile[], connec
   return all.flat();
 }
 
-/** Only whether it can be reached: most providers have nothing to be asked that costs nothing. */
+/** Whether it can be reached and, where the provider has something to be asked that costs nothing, whether it takes who we are. */
 async function lookAtUrl(profile: HttpProfile, found: Findings): Promise<void> {
   const url = new URL(profile.proxy ?? describe(profile).url);
   const about = `${profile.id} ${url.host}`;
   const { tlsCaPem } = profile;
   const problem = await problemOf(url, () => tlsOf(given({ tlsCaPem })));
   if (problem !== null) found.wrong(about, `no connection: ${problem}`, "check url, proxy and the firewall");
-  else found.ok(about, 'can be reached; whether it takes messages, "heliograph carrier try" tells');
+  else {
+    const status = await loginStatus(profile);
+    if (status === 401 || status === 403)
+      found.wrong(about, `the login was refused: HTTP ${status}`, loginRemedy(profile.id));
+    else if (status !== null && status < 300) found.ok(about, "can be reached, and takes the login");
+    else found.ok(about, 'can be reached; whether it takes messages, "heliograph carrier try" tells');
+  }
+}
+
+/** What the provider answers to nothing but our login; null where there is no such question, or no answer. */
+async function loginStatus(profile: HttpProfile): Promise<number | null> {
+  const { url, description } = describe(profile);
+  const { auth, login } = description;
+  if (login === undefined) return null;
+  const clock = systemClock;
+  const transport = transportOf({ ...profile, answerSeconds: PATIENCE_MS / 1_000 }, clock);
+  try {
+    const calls = new Calls({ url, auth, transport, clock, values: carrierValues(profile) });
+    const called = await calls.call({ method: "GET", ...login }, {});
+    return called.kind === "answered" ? called.status : null;
+  } finally {
+    await transport.close();
+  }
 }
 
 /** What to do about a carrier over HTTP that does not take who we are. */

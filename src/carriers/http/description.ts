@@ -228,6 +228,8 @@ export const describing = {
   send: Type.Optional(Send),
   /** For messages of octets; without it they are refused. */
   sendOctets: Type.Optional(Send),
+  /** A request that costs nothing and that only the right login opens: the doctor makes it. */
+  login: Type.Optional(Type.Object(request, strict)),
   /** Asked after an answer that never came; "refused" there means that the message never arrived. */
   lookup: Type.Optional(Type.Object({ ...request, ...answer }, strict)),
   receipts: Type.Optional(Receipts),

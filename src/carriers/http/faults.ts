@@ -48,11 +48,12 @@ function templatesIn(request: RequestDescription | undefined): JsonTemplate {
 }
 
 /** Only what the profile says itself: presets are right. */
-function templateFaults({ auth, send, sendOctets, lookup, receipts, incoming }: Description): Fault[] {
+function templateFaults({ auth, login, send, sendOctets, lookup, receipts, incoming }: Description): Fault[] {
   const places: readonly (readonly [field: string, template: JsonTemplate, known: readonly string[]])[] = [
     ["auth", [auth?.username ?? "", auth?.secret ?? ""], OF_CARRIER],
     ["send", [templatesIn(send), send?.many?.item ?? {}], OF_MESSAGE],
     ["sendOctets", [templatesIn(sendOctets), sendOctets?.many?.item ?? {}], OF_MESSAGE],
+    ["login", templatesIn(login), OF_CARRIER],
     ["lookup", templatesIn(lookup), OF_MESSAGE],
     ["receipts", templatesIn(receipts?.poll), [...OF_CARRIER, "id", "count", "cursor"]],
     ["incoming", templatesIn(incoming?.poll), [...OF_CARRIER, "cursor"]],
