@@ -219,6 +219,15 @@ export class ClientConnection {
     this.#sinceMs = nowMs;
   }
 
+  /** Calls back when the requests on it that came whole are answered, as far as their answers have an end. */
+  onceAnswered(then: () => void): void {
+    const whole = ({ req, closed }: NodeAnswer): boolean => req.complete && !closed;
+    const under = this.underWay.findLast(({ response, isStream }) => whole(response) && !isStream);
+    const last = under?.response ?? (this.underWay.length === 0 ? this.newest : null);
+    if (last !== null && whole(last)) last.once("close", then);
+    else then();
+  }
+
   /** Node did not tell of it after all. */
   forgetAdmitted(): void {
     this.admitted?.progress.end();

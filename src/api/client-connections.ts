@@ -133,6 +133,8 @@ export class ClientConnections {
       return;
     }
     connection.socket = socket;
+    // As those without TLS.
+    socket.allowHalfOpen = true;
     this.#attach(connection, socket);
   }
 
@@ -140,6 +142,10 @@ export class ClientConnections {
     this.#bySocket.set(socket, connection);
     socket.once("close", () => {
       if (connection.socket === socket) this.#remove(connection);
+    });
+    // Whoever says that it asks for nothing more gets its answers; one that has no end would go on for nobody.
+    socket.once("end", () => {
+      if (connection.underWay.some(({ isStream }) => isStream)) socket.destroySoon();
     });
   }
 
@@ -205,13 +211,16 @@ export class ClientConnections {
     return slow.length > 0;
   }
 
-  /** It is told that it is late, if it listens, and closed at once. */
+  /** What has not come whole on it makes room. When the requests before that are answered, it is told that it is late, if it listens, and closed. */
   dismiss(connection: ClientConnection): void {
     this.#evicted++;
-    this.#tellLate(connection);
-    for (const progress of [...connection.underWay]) progress.end();
-    connection.socket.destroySoon();
-    this.doom(connection, 0);
+    for (const progress of connection.underWay.filter(({ response }) => !response.req.complete)) progress.end();
+    connection.onceAnswered(() => {
+      this.#tellLate(connection);
+      for (const progress of [...connection.underWay]) progress.end();
+      connection.socket.destroySoon();
+      this.doom(connection, 0);
+    });
   }
 
   /** False when none of them can make room. */

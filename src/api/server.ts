@@ -97,8 +97,9 @@ export async function buildServer(parts: ServerParts): Promise<ApiServer> {
       isProxy: (address) => trusted.any && trusted.has(address),
     },
     systemClock,
-    ({ socket, newest }) => tellLate(socket, newest?.headersSent === true),
+    tellLate,
   );
+  const answerBroken = brokenRequestAnswerer(connections, (code, socket) => lines.broken(code, socket));
   const schemas = new LazySchemas();
   const api = Fastify({
     requestTimeout: settings.server.requestTimeoutMs,
@@ -120,7 +121,7 @@ export async function buildServer(parts: ServerParts): Promise<ApiServer> {
       if (host !== null) request.headers.host = host;
       return routedPath(url);
     },
-    clientErrorHandler: brokenRequestAnswerer(connections, (code, socket) => lines.broken(code, socket)),
+    clientErrorHandler: answerBroken,
     frameworkErrors: (error, request, reply) =>
       sendError(toApiError(error, request.routeOptions.url, log, refusals), reply),
     ajv: { customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false, allowUnionTypes: true } },
@@ -141,6 +142,13 @@ export async function buildServer(parts: ServerParts): Promise<ApiServer> {
       connections.secured(socket);
       watch(socket);
     });
+  // A client that ends its side gets its answers all the same.
+  Object.assign(api.server, { httpAllowHalfOpen: true });
+  // Node lets go of such a connection, whatever is still to be answered on it. None is made for anybody.
+  api.server.on("connect", (_: IncomingMessage, socket: Socket) => {
+    socket.on("error", () => undefined).resume();
+    answerBroken({ code: "CONNECT" }, socket);
+  });
   // Of a request on the short way Node does not know.
   api.server.on("timeout", (socket: Socket) => {
     if ((connections.find(socket)?.underWay.length ?? 0) === 0) socket.destroy();
