@@ -106,9 +106,6 @@ export function admitRequests(api: Api, parts: AdmissionParts): AdmitNamed {
     const site = trustedProxies.any ? connections.siteAt(request.ip) : connection.site;
     const who = always ? "watcher" : auth === "none" ? "visitor" : "stranger";
     request.progress = new RequestProgress(connections, connection, site, reply.raw, config.url, who);
-    // Nobody reads a body of these.
-    const bodiless = request.method === "GET" || request.method === "HEAD";
-    if (bodiless && request.headers["transfer-encoding"] !== undefined) connection.dropRest(request.raw);
     if (connection.underWay.length > MAX_PIPELINED) {
       connection.overran();
       throw new ApiError("unavailable", {

@@ -66,8 +66,8 @@ export function brokenRequestAnswerer(
     const code = error.code ?? "";
     onBroken(code, socket);
     connection.onceAnswered(() => {
-      connections.doom(connection);
       tellUnlessAnswered(code, connection);
+      connections.linger(connection);
     });
   };
 }

@@ -17,6 +17,7 @@ import { onceEach } from "../runtime/lazy.ts";
 import { counter, gauge, type Metric } from "../runtime/metrics.ts";
 import { siteOf } from "../runtime/networks.ts";
 import { ClientConnection, isLate, peerOf, RANKS, Site, SLOW_MS, type Who } from "./client-connection.ts";
+import { Lingering } from "./unwanted-bodies.ts";
 
 export interface ConnectionBounds {
   /** Whether the service speaks TLS. */
@@ -70,6 +71,7 @@ export class ClientConnections {
   #stopped = false;
   /** Tells the client that its request came too slowly. */
   readonly #tellLate: (connection: ClientConnection) => void;
+  readonly #lingering = new Lingering();
   /** Connections that had to make room. */
   #evicted = 0;
   /** What was seen when they were first found idle, at the end of the service. */
@@ -264,8 +266,7 @@ export class ClientConnections {
         doomedAtMs <= nowMs ||
         (newest === null && nowMs - sinceMs > silentMs) ||
         (this.#isHandshaking(connection) && nowMs - sinceMs > headersTimeoutMs) ||
-        connection.isStalled(nowMs, answerTimeoutMs) ||
-        connection.isFlooding();
+        connection.isStalled(nowMs, answerTimeoutMs);
       if (over) socket.destroy();
       else if (awaited !== null && nowMs - awaited.sinceMs >= SLOW_MS) awaited.giveUp();
       if (socket.destroyed) this.#remove(connection);
@@ -300,11 +301,20 @@ export class ClientConnections {
     }
   }
 
-  /** The answer that is being sent is the last one on this connection: whatever follows is dropped. */
-  lastAnswer(connection: ClientConnection): void {
+  /** The answer that is being sent is the last one on this connection: whatever follows is dropped. Its client may still be writing a body. */
+  lastAnswer(connection: ClientConnection, isWriting = false): void {
     connection.overran();
     // What Node calls when such an answer is written; its own would destroy the connection at once.
-    connection.socket.destroySoon = () => this.#endSoftly(connection);
+    connection.socket.destroySoon = () => {
+      this.#endSoftly(connection);
+      if (isWriting) this.linger(connection);
+    };
+  }
+
+  /** Our side ends, whatever theirs still says: a little of that is read. */
+  linger(connection: ClientConnection): void {
+    this.doom(connection);
+    this.#lingering.read(connection);
   }
 
   /** Our side ends, and theirs is read until it does too, or for a moment: what is destroyed while they write resets them. */

@@ -38,6 +38,7 @@ import { RequestLines } from "./request-lines.ts";
 import { ShortConnection } from "./short-connection.ts";
 import { ShortWay } from "./short-way.ts";
 import { refuseUnknownParameters } from "./strict-queries.ts";
+import { leaveBody } from "./unwanted-bodies.ts";
 import { describe } from "./validation.ts";
 
 export interface ServerParts
@@ -224,6 +225,7 @@ export async function buildServer(parts: ServerParts): Promise<ApiServer> {
   refuseUnknownParameters(api);
   api.addHook("onSend", (request, reply, payload, done) => {
     request.workDone?.();
+    leaveBody(request, reply, connections);
     addHeaders(reply, headers);
     answering(request, reply);
     lines.identify(request, reply);
