@@ -73,6 +73,8 @@ export async function buildServer(parts: ServerParts): Promise<ApiServer> {
   const answers = new MemoryBudget(settings.limits.answersBytes);
   // By the machine's own clock too: pages watch in real time, whatever the clock of a sandbox shows.
   const live = new Live({ clock: systemClock, log, settings });
+  parts.catalogue.onChange(() => live.recheck());
+  parts.sessions.onEnd = (token) => live.signedOut(token);
   const requestLog = new RequestLog({ ...parts, maxOctets: settings.console.requestsBytes });
   const refusals = new LogLimiter(parts.clock);
   const lines = new RequestLines(log, parts.clock.now());
