@@ -80,6 +80,8 @@ export async function buildServer(parts: ServerParts): Promise<ApiServer> {
   const lines = new RequestLines(log, parts.clock.now());
   const http = {
     headersTimeout: settings.server.headersTimeoutMs,
+    // Node refuses a shorter one, or its own that is; the framework sets that of the settings afterwards.
+    requestTimeout: Math.max(settings.server.headersTimeoutMs, settings.server.requestTimeoutMs),
     // How late a slow request may be noticed: a tenth of the shorter time-out.
     connectionsCheckingInterval: Math.max(50, Math.min(1_000, settings.server.headersTimeoutMs / 10)),
     maxHeaderSize: HEADER_BYTES,

@@ -398,3 +398,13 @@ test("behind an answer to a body that is too large to be dropped, the connection
     assert.equal(await client.closed(), "");
   }
 });
+
+test("time for the headers may be longer than that for a request, and than Node's own", async (t) => {
+  for (const [headersTimeoutMs, requestTimeoutMs] of [
+    [600_000, 30_000],
+    [400_000, 400_000],
+  ] as const) {
+    const patient = await startTestService(t, { settings: { server: { headersTimeoutMs, requestTimeoutMs } } });
+    assert.equal((await patient.call("GET", "/account/1/balance")).status, 200);
+  }
+});
