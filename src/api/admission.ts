@@ -24,7 +24,7 @@ import { ApiError, RETRY_SOON, tooMany, unavailable } from "./errors.ts";
 import { showAsHead } from "./head.ts";
 import { checkHome, checkHost, checkTransferCoding, ownHostsOf } from "./headers.ts";
 import { loginOf } from "./kannel/login.ts";
-import { checkAccept, checkContentType, isCsvWanted } from "./negotiation.ts";
+import { checkAccept, checkContentEncoding, checkContentType, isCsvWanted } from "./negotiation.ts";
 import type { Api } from "./operation.ts";
 import type { KnownPaths } from "./paths.ts";
 import { checkQuery } from "./query.ts";
@@ -64,8 +64,7 @@ export function admitRequests(api: Api, parts: AdmissionParts): AdmitNamed {
     }
     if (json) checkQuery(request.url);
     if (json) checkAccept(request.headers.accept, csv && isCsvWanted(request.query) ? "text/csv" : "application/json");
-    if (json && request.method !== "GET" && request.method !== "HEAD")
-      checkContentType(request.headers["content-type"], form !== false);
+    if (json && request.method !== "GET" && request.method !== "HEAD") checkBodyHeaders(request, form !== false);
   };
   /** Whoever is wrong about who it is stays a stranger. */
   const wasWrong = (error: unknown, site: Site): never => {
@@ -107,9 +106,6 @@ export function admitRequests(api: Api, parts: AdmissionParts): AdmitNamed {
     const site = trustedProxies.any ? connections.siteAt(request.ip) : connection.site;
     const who = always ? "watcher" : auth === "none" ? "visitor" : "stranger";
     request.progress = new RequestProgress(connections, connection, site, reply.raw, config.url, who);
-    // Nobody reads a body of these.
-    const bodiless = request.method === "GET" || request.method === "HEAD";
-    if (bodiless && request.headers["transfer-encoding"] !== undefined) connection.dropRest(request.raw);
     if (connection.underWay.length > MAX_PIPELINED) {
       connection.overran();
       throw new ApiError("unavailable", {
@@ -148,6 +144,11 @@ export function admitRequests(api: Api, parts: AdmissionParts): AdmitNamed {
     );
     admit(request, account, request.routeOptions.config);
   };
+}
+
+function checkBodyHeaders({ headers }: FastifyRequest, form: boolean): void {
+  checkContentType(headers["content-type"], form);
+  checkContentEncoding(headers["content-encoding"]);
 }
 
 function identify(parts: AuthParts, auth: Auth, request: FastifyRequest, connection: RequestCaller["connection"]) {

@@ -90,7 +90,7 @@ export function readToken(header: string | undefined): string | null {
 
 export function readApiKey(header: string | undefined): string | null {
   const { scheme, value } = readHeader(header);
-  return scheme === "app" ? value : null;
+  return scheme === "app" || scheme === "apikey" ? value : null;
 }
 
 const MAX_USERNAME_CHARACTERS = 256;

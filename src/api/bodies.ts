@@ -51,12 +51,14 @@ export class Bodies {
     let length = 0;
     let chunks = 0;
     const share = new Share(this.#budget, owner.accountId);
+    let isDone = false;
     owner.holds(() => {
+      // What still comes is nobody's.
+      isDone = true;
       share.release();
       this.#strangers.delete(owner);
     });
 
-    let isDone = false;
     const finish = (error: Error | null, body?: Buffer): void => {
       isDone = true;
       // Whoever has come whole makes room for nobody.

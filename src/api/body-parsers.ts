@@ -18,12 +18,16 @@ const MAX_UNKNOWN = 50_000;
 /** No smaller body can cost much, or have more names or values than these: a field takes five octets. */
 export const SMALL_BYTES = 4_096;
 const MAX_FORM_FIELDS = 100;
+/** Providers write some tens of them for a message. */
+const MAX_CALLBACK_FIELDS = 1_000;
 
 /**
  * Parses JSON. An explicit null means absent, so such fields are taken out; NUL characters and halves of surrogate pairs, which
  * no SMS and no database can hold, are refused with the field that has them.
  */
-export function parseJson(body: Buffer, known: KnownNames | null = null): unknown {
+export function parseJson(octets: Buffer, known: KnownNames | null = null): unknown {
+  // What some editors and languages put before a text to say that it is UTF-8.
+  const body = octets.indexOf(BYTE_ORDER_MARK) === 0 ? octets.subarray(BYTE_ORDER_MARK.length) : octets;
   if (body.length === 0) return undefined;
   if (!isUtf8(body)) throw notUtf8();
   if (body.length > SMALL_BYTES) refuseHeavy(body, known);
@@ -39,6 +43,7 @@ export function parseJson(body: Buffer, known: KnownNames | null = null): unknow
   return value;
 }
 
+const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 const [QUOTE, BACKSLASH, COMMA, COLON, AMPERSAND] = [0x22, 0x5c, 0x2c, 0x3a, 0x26];
 const [OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d];
 
@@ -173,15 +178,33 @@ function fromWestern(body: Buffer, charset: string): string {
   });
 }
 
+/** A list as PHP and others write it, "to[]=1&to[]=2" or "to[0]=1&to[1]=2". */
+const LISTED = /(^|[?&])(\w{1,64})(?:\[|%5b)\d{0,5}(?:\]|%5d)=/gi;
+
+/** The same with the name of the field alone. */
+export function plainNames(fields: string): string {
+  return /\[|%5b/i.test(fields) ? fields.replace(LISTED, "$1$2=") : fields;
+}
+
+function refuseFields(body: Buffer, most: number): void {
+  let pairs = 1;
+  for (const octet of body) if (octet === AMPERSAND) pairs++;
+  if (pairs > most) throw heavy(`has more than ${most} fields`);
+}
+
+/** For whoever takes a body apart in another way: what would hold up everybody else is refused before. */
+export function refuseHeavyBody(body: Buffer, isForm: boolean): void {
+  if (isForm) refuseFields(body, MAX_CALLBACK_FIELDS);
+  else if (body.length > SMALL_BYTES) refuseHeavy(body, null);
+}
+
 /** A form body as an object; of a name that stands twice, the first counts, unless it may be a list. */
 export function parseForm(body: Buffer, lists = false, contentType = ""): Record<string, string | string[]> {
   const most = lists ? MAX_LIST_FIELDS : MAX_FORM_FIELDS;
   // Before they are taken apart: what takes time is the number of pairs, which a million times "&" would make a million.
-  let pairs = 1;
-  for (const octet of body) if (octet === AMPERSAND) pairs++;
-  if (pairs > most) throw heavy(`has more than ${most} fields`);
+  refuseFields(body, most);
   const fields = new Map<string, string | string[]>();
-  for (const [name, value] of new URLSearchParams(formText(body, contentType))) {
+  for (const [name, value] of new URLSearchParams(plainNames(formText(body, contentType)))) {
     const before = fields.get(name);
     if (before === undefined) fields.set(name, value);
     else if (lists && typeof before === "string") fields.set(name, [before, value]);

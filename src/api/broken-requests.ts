@@ -1,5 +1,6 @@
 /** What cannot be read as HTTP, or does not come in time, is told so, and the connection ends: by itself, or destroyed. */
 import type { Socket } from "node:net";
+import type { ClientConnection } from "./client-connection.ts";
 import type { ClientConnections } from "./client-connections.ts";
 import { ApiError, type ErrorName } from "./errors.ts";
 
@@ -12,7 +13,7 @@ const BROKEN_REQUESTS: Readonly<Record<string, ErrorName>> = {
 };
 const TOO_LATE = "ERR_HTTP_REQUEST_TIMEOUT";
 
-type ParserError = Error & { code?: string };
+type ParserError = { readonly code?: string };
 
 /** Writes the answer by hand: there is no request that it could be the answer to. */
 function tell(code: string, socket: Socket): void {
@@ -31,10 +32,16 @@ function tell(code: string, socket: Socket): void {
   );
 }
 
-/** Whoever has been answered, if only in part, is not told anything else in between. */
-export function tellLate(socket: Socket, answered: boolean): void {
-  if (answered) socket.destroy();
-  else tell(TOO_LATE, socket);
+/** The end of a connection whose newest request did not come whole. Whoever has been answered, if only in part, is not told anything else in between. */
+function tellUnlessAnswered(code: string, { socket, newest }: ClientConnection): void {
+  if (newest === null || newest.req.complete || !newest.headersSent) tell(code, socket);
+  else if (!newest.writableEnded) socket.destroy();
+  else if (newest.closed) socket.end();
+  else newest.once("close", () => socket.end());
+}
+
+export function tellLate(connection: ClientConnection): void {
+  tellUnlessAnswered(TOO_LATE, connection);
 }
 
 /**
@@ -53,16 +60,14 @@ export function brokenRequestAnswerer(
       socket.destroy();
       return;
     }
-    connections.doom(connection);
     // Each further piece of the same broken request comes here again.
-    if (told.has(socket) && error.code !== TOO_LATE && !socket.readableEnded) return;
+    if (told.has(socket)) return;
     told.add(socket);
-    onBroken(error.code ?? "", socket);
-    const before = connection.newest;
     const code = error.code ?? "";
-    if (before?.req.complete && !before.closed) before.once("close", () => tell(code, socket));
-    // It is the rest of a body that is broken or late; whoever has the answer to its head is not told twice.
-    else if (before?.req.complete === false && before.writableEnded) socket.destroy();
-    else tell(code, socket);
+    onBroken(code, socket);
+    connection.onceAnswered(() => {
+      tellUnlessAnswered(code, connection);
+      connections.linger(connection);
+    });
   };
 }

@@ -17,11 +17,13 @@ import {
 import type { HttpProfile } from "../carriers/http/profile.ts";
 import { kindOf } from "../catalogue/carrier-kinds.ts";
 import { LogLimiter } from "../runtime/log.ts";
+import { refuseHeavyBody } from "./body-parsers.ts";
 import { ApiError, RETRY_SOON } from "./errors.ts";
 import type { Api } from "./operation.ts";
 import type { ApiParts } from "./parts.ts";
 
 const BODY_OCTETS = 1_048_576;
+const FORM = "application/x-www-form-urlencoded";
 const PATH = "/carriers/:id/:token/:kind";
 
 interface Params {
@@ -66,6 +68,8 @@ export function carrierCallbacks(api: Api, parts: ApiParts): void {
       refuse(profile.id, "a callback came from a network that is not the carrier's");
       throw new ApiError("callbackForeign");
     }
+    // A signature may be over its fields.
+    refuseHeavyBody(callback.body, String(request.headers["content-type"]).startsWith(FORM));
     if (!isSigned(profile, callback)) {
       refuse(profile.id, "a callback is not signed as the carrier signs");
       throw new ApiError("callbackUnsigned");

@@ -1,5 +1,4 @@
 /** One connection, the requests on it that are under way, and the address that both belong to. Who makes room for whom is in client-connections.ts. */
-import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import type { Account } from "../store/port/accounts.ts";
 import type { SeenCaller } from "./auth.ts";
@@ -9,11 +8,6 @@ export const MAX_PIPELINED = 10;
 /** A body that has not come for so long may have to make room. */
 export const SLOW_MS = 1_000;
 const MIN_TAKEN_OCTETS = 65_536;
-/** Of a body that nobody wants so much is read and dropped, so that its client gets to see the answer. */
-const MAX_DROPPED_OCTETS = 134_217_728;
-/** Chunks of a body that nobody wants may have less than so many octets on average, but not many of them. */
-const TINY_OCTETS = 64;
-const MAX_TINY_CHUNKS = 1_000;
 
 /**
  * Who sends a request: somebody who looks whether the service is well, somebody who need not show who it is (a login, the documentation, a path that
@@ -195,8 +189,6 @@ export class ClientConnection {
   #sinceMs: number;
   /** How much of what we wrote was taken when it was last looked at, and when that was; null when all of it was. */
   #taken: { readonly octets: number; readonly atMs: number } | null = null;
-  /** From where on what it sends is dropped. */
-  #droppedFrom: number | null = null;
 
   constructor(socket: Socket, site: Site, nowMs: number) {
     this.socket = socket;
@@ -217,6 +209,15 @@ export class ClientConnection {
   end(progress: RequestProgress, nowMs: number): void {
     this.underWay.splice(this.underWay.indexOf(progress), 1);
     this.#sinceMs = nowMs;
+  }
+
+  /** Calls back when the requests on it that came whole are answered, as far as their answers have an end. */
+  onceAnswered(then: () => void): void {
+    const whole = ({ req, closed }: NodeAnswer): boolean => req.complete && !closed;
+    const under = this.underWay.findLast(({ response, isStream }) => whole(response) && !isStream);
+    const last = under?.response ?? (this.underWay.length === 0 ? this.newest : null);
+    if (last !== null && whole(last)) last.once("close", then);
+    else then();
   }
 
   /** Node did not tell of it after all. */
@@ -254,27 +255,6 @@ export class ClientConnection {
     // error and its trace; and no public way leads out of that. In a Node that has no such parser the bound holds all the same, at that cost.
     const { parser } = this.socket as Socket & { parser?: { onIncoming?: unknown } | null };
     if (parser !== undefined && parser !== null) parser.onIncoming = () => 0;
-  }
-
-  /** It is answered, and the rest of its body is read for nobody. Chunks of an octet or two cost more to drop than to send. */
-  dropRest(request: IncomingMessage): void {
-    let chunks = 0;
-    let octets = 0;
-    request.on("data", (chunk: Buffer) => {
-      octets += chunk.length;
-      if (++chunks > MAX_TINY_CHUNKS && octets < chunks * TINY_OCTETS) this.socket.destroy();
-    });
-  }
-
-  /** Whether it goes on and on with a body that was answered already. */
-  isFlooding(): boolean {
-    const answered = this.newest?.writableEnded === true && !this.newest.req.complete;
-    if (!answered) {
-      this.#droppedFrom = null;
-      return false;
-    }
-    this.#droppedFrom ??= this.socket.bytesRead;
-    return this.socket.bytesRead - this.#droppedFrom > MAX_DROPPED_OCTETS;
   }
 }
 

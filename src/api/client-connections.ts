@@ -17,6 +17,7 @@ import { onceEach } from "../runtime/lazy.ts";
 import { counter, gauge, type Metric } from "../runtime/metrics.ts";
 import { siteOf } from "../runtime/networks.ts";
 import { ClientConnection, isLate, peerOf, RANKS, Site, SLOW_MS, type Who } from "./client-connection.ts";
+import { Lingering } from "./unwanted-bodies.ts";
 
 export interface ConnectionBounds {
   /** Whether the service speaks TLS. */
@@ -70,6 +71,7 @@ export class ClientConnections {
   #stopped = false;
   /** Tells the client that its request came too slowly. */
   readonly #tellLate: (connection: ClientConnection) => void;
+  readonly #lingering = new Lingering();
   /** Connections that had to make room. */
   #evicted = 0;
   /** What was seen when they were first found idle, at the end of the service. */
@@ -133,6 +135,8 @@ export class ClientConnections {
       return;
     }
     connection.socket = socket;
+    // As those without TLS.
+    socket.allowHalfOpen = true;
     this.#attach(connection, socket);
   }
 
@@ -140,6 +144,10 @@ export class ClientConnections {
     this.#bySocket.set(socket, connection);
     socket.once("close", () => {
       if (connection.socket === socket) this.#remove(connection);
+    });
+    // Whoever says that it asks for nothing more gets its answers; one that has no end would go on for nobody.
+    socket.once("end", () => {
+      if (connection.underWay.some(({ isStream }) => isStream)) socket.destroySoon();
     });
   }
 
@@ -205,13 +213,16 @@ export class ClientConnections {
     return slow.length > 0;
   }
 
-  /** It is told that it is late, if it listens, and closed at once. */
+  /** What has not come whole on it makes room. When the requests before that are answered, it is told that it is late, if it listens, and closed. */
   dismiss(connection: ClientConnection): void {
     this.#evicted++;
-    this.#tellLate(connection);
-    for (const progress of [...connection.underWay]) progress.end();
-    connection.socket.destroySoon();
-    this.doom(connection, 0);
+    for (const progress of connection.underWay.filter(({ response }) => !response.req.complete)) progress.end();
+    connection.onceAnswered(() => {
+      this.#tellLate(connection);
+      for (const progress of [...connection.underWay]) progress.end();
+      connection.socket.destroySoon();
+      this.doom(connection, 0);
+    });
   }
 
   /** False when none of them can make room. */
@@ -255,8 +266,7 @@ export class ClientConnections {
         doomedAtMs <= nowMs ||
         (newest === null && nowMs - sinceMs > silentMs) ||
         (this.#isHandshaking(connection) && nowMs - sinceMs > headersTimeoutMs) ||
-        connection.isStalled(nowMs, answerTimeoutMs) ||
-        connection.isFlooding();
+        connection.isStalled(nowMs, answerTimeoutMs);
       if (over) socket.destroy();
       else if (awaited !== null && nowMs - awaited.sinceMs >= SLOW_MS) awaited.giveUp();
       if (socket.destroyed) this.#remove(connection);
@@ -291,11 +301,20 @@ export class ClientConnections {
     }
   }
 
-  /** The answer that is being sent is the last one on this connection: whatever follows is dropped. */
-  lastAnswer(connection: ClientConnection): void {
+  /** The answer that is being sent is the last one on this connection: whatever follows is dropped. Its client may still be writing a body. */
+  lastAnswer(connection: ClientConnection, isWriting = false): void {
     connection.overran();
     // What Node calls when such an answer is written; its own would destroy the connection at once.
-    connection.socket.destroySoon = () => this.#endSoftly(connection);
+    connection.socket.destroySoon = () => {
+      this.#endSoftly(connection);
+      if (isWriting) this.linger(connection);
+    };
+  }
+
+  /** Our side ends, whatever theirs still says: a little of that is read. */
+  linger(connection: ClientConnection): void {
+    this.doom(connection);
+    this.#lingering.read(connection);
   }
 
   /** Our side ends, and theirs is read until it does too, or for a moment: what is destroyed while they write resets them. */

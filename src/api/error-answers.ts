@@ -1,6 +1,4 @@
 /** How errors are told: whatever goes wrong becomes one of the API's own errors, and an answer. */
-import type { IncomingMessage } from "node:http";
-import { finished } from "node:stream/promises";
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import { Refused } from "../admin/refusal.ts";
 import type { Log, LogLimiter } from "../runtime/log.ts";
@@ -13,11 +11,8 @@ import { refusalError } from "./refusals.ts";
 
 /** Answers what an operation, or a check before it, throws. */
 export function answerErrors(api: Api, log: Log, limiter: LogLimiter): void {
-  api.setErrorHandler(async (error: FastifyError, request, reply) => {
+  api.setErrorHandler((error: FastifyError, request, reply) => {
     request.progress?.refused();
-    if (!request.raw.complete) request.progress?.connection.dropRest(request.raw);
-    // The answer ends this connection, and a client that still writes would see that end and not the answer.
-    if (!reply.raw.shouldKeepAlive) await dropRest(request.raw);
     return sendError(toApiError(error, request.routeOptions.url, log, limiter), reply);
   });
 }
@@ -52,6 +47,7 @@ export function toApiError(
   return new ApiError("general");
 }
 
+const CLOSES = { connection: "close" };
 const REALM = 'realm="heliograph"';
 /** Every scheme that is understood, a line each. Old clients read the first and no further, and know Basic. */
 const CHALLENGES = {
@@ -69,8 +65,9 @@ export function sendError(error: ApiError, reply: FastifyReply): FastifyReply {
   return (
     reply
       .code(status)
-      // Not closed: the rest of a body that is too large is read and dropped, so that the client gets to see the answer.
+      // The framework would end the connection after each body that it cannot have. Whoever ends one says so.
       .removeHeader("connection")
+      .headers(reply.raw.shouldKeepAlive ? {} : CLOSES)
       .headers(error.details.headers ?? {})
       .headers(error.kind.status === 401 ? challengesFor(reply.request) : {})
       .type(contentType)
@@ -84,11 +81,4 @@ const asItIs = (body: unknown): string => body as string;
 
 function challengesFor(request: FastifyRequest): Readonly<Record<string, string | string[]>> {
   return isConsole(request) ? CONSOLE_CHALLENGE : CHALLENGES;
-}
-
-/** Reads what is left of a body and drops it. The time-out of requests is the bound. */
-async function dropRest(request: IncomingMessage): Promise<void> {
-  if (request.complete || request.destroyed) return;
-  request.resume();
-  await finished(request).catch(() => undefined);
 }

@@ -18,6 +18,12 @@ export function checkAccept(header: string | undefined, answer: "application/jso
   if (!fine) throw new ApiError("notAcceptable", `The answer is ${answer}, and Accept does not allow it.`);
 }
 
+/** A body is taken as it is: what is compressed would have to be bounded twice. */
+export function checkContentEncoding(header: string | undefined): void {
+  if (header === undefined || ["", "identity"].includes(header.trim().toLowerCase())) return;
+  throw new ApiError("unsupportedMediaType", "The body must not be compressed: Content-Encoding is not taken.");
+}
+
 /** No Content-Type is taken as JSON: what is in the body decides. */
 export function checkContentType(header: string | undefined, form: boolean): void {
   if (header === undefined || header === "application/json") return;

@@ -1,5 +1,6 @@
 /** The paths of the API: how a request's target is brought to one, and what is said of a path that is not there. */
 import type { FastifyRequest } from "fastify";
+import { plainNames } from "./body-parsers.ts";
 import { ApiError } from "./errors.ts";
 import type { Api } from "./operation.ts";
 import { folded, isNearly } from "./spelling.ts";
@@ -13,7 +14,9 @@ const MAX_STEP = 1_024;
 
 /** The path and query of a request's target, as the router takes it. */
 export function routedPath(target: string): string {
-  return passable(pathOf(target));
+  const path = passable(pathOf(target).replace(/^\/\/+/, "/"));
+  const mark = path.indexOf("?");
+  return mark < 0 ? path : path.slice(0, mark) + plainNames(path.slice(mark));
 }
 
 /** The host that a request target in absolute form names, which counts before the Host header (RFC 9112, 3.2.2); null in any other form. */

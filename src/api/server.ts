@@ -39,6 +39,7 @@ import { RequestLines } from "./request-lines.ts";
 import { ShortConnection } from "./short-connection.ts";
 import { ShortWay } from "./short-way.ts";
 import { refuseUnknownParameters } from "./strict-queries.ts";
+import { leaveBody } from "./unwanted-bodies.ts";
 import { describe } from "./validation.ts";
 
 export interface ServerParts
@@ -73,11 +74,15 @@ export async function buildServer(parts: ServerParts): Promise<ApiServer> {
   const answers = new MemoryBudget(settings.limits.answersBytes);
   // By the machine's own clock too: pages watch in real time, whatever the clock of a sandbox shows.
   const live = new Live({ clock: systemClock, log, settings });
+  parts.catalogue.onChange(() => live.recheck());
+  parts.sessions.onEnd = (token) => live.signedOut(token);
   const requestLog = new RequestLog({ ...parts, maxOctets: settings.console.requestsBytes });
   const refusals = new LogLimiter(parts.clock);
   const lines = new RequestLines(log, parts.clock.now());
   const http = {
     headersTimeout: settings.server.headersTimeoutMs,
+    // Node refuses a shorter one, or its own that is; the framework sets that of the settings afterwards.
+    requestTimeout: Math.max(settings.server.headersTimeoutMs, settings.server.requestTimeoutMs),
     // How late a slow request may be noticed: a tenth of the shorter time-out.
     connectionsCheckingInterval: Math.max(50, Math.min(1_000, settings.server.headersTimeoutMs / 10)),
     maxHeaderSize: HEADER_BYTES,
@@ -98,8 +103,9 @@ export async function buildServer(parts: ServerParts): Promise<ApiServer> {
       isProxy: (address) => trusted.any && trusted.has(address),
     },
     systemClock,
-    ({ socket, newest }) => tellLate(socket, newest?.headersSent === true),
+    tellLate,
   );
+  const answerBroken = brokenRequestAnswerer(connections, (code, socket) => lines.broken(code, socket));
   const schemas = new LazySchemas();
   const api = Fastify({
     requestTimeout: settings.server.requestTimeoutMs,
@@ -121,7 +127,7 @@ export async function buildServer(parts: ServerParts): Promise<ApiServer> {
       if (host !== null) request.headers.host = host;
       return routedPath(url);
     },
-    clientErrorHandler: brokenRequestAnswerer(connections, (code, socket) => lines.broken(code, socket)),
+    clientErrorHandler: answerBroken,
     frameworkErrors: (error, request, reply) =>
       sendError(toApiError(error, request.routeOptions.url, log, refusals), reply),
     ajv: { customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false, allowUnionTypes: true } },
@@ -142,6 +148,13 @@ export async function buildServer(parts: ServerParts): Promise<ApiServer> {
       connections.secured(socket);
       watch(socket);
     });
+  // A client that ends its side gets its answers all the same.
+  Object.assign(api.server, { httpAllowHalfOpen: true });
+  // Node lets go of such a connection, whatever is still to be answered on it. None is made for anybody.
+  api.server.on("connect", (_: IncomingMessage, socket: Socket) => {
+    socket.on("error", () => undefined).resume();
+    answerBroken({ code: "CONNECT" }, socket);
+  });
   // Of a request on the short way Node does not know.
   api.server.on("timeout", (socket: Socket) => {
     if ((connections.find(socket)?.underWay.length ?? 0) === 0) socket.destroy();
@@ -217,6 +230,7 @@ export async function buildServer(parts: ServerParts): Promise<ApiServer> {
   refuseUnknownParameters(api);
   api.addHook("onSend", (request, reply, payload, done) => {
     request.workDone?.();
+    leaveBody(request, reply, connections);
     addHeaders(reply, headers);
     answering(request, reply);
     lines.identify(request, reply);

@@ -16,8 +16,11 @@ import { headText } from "./request-head.ts";
 /** What may wait while a request is under way: beyond that nothing more is read. */
 const MAX_WAITING_OCTETS = 65_536;
 const MAX_WAITING_CHUNKS = 64;
+/** Node's listener for the end of what a client says. */
+const NODES_END = "bound socketOnEnd";
 
 type TakeOctets = (octets: Buffer) => void;
+type TakeEnd = () => void;
 
 export interface SeenHead<Wanted> {
   readonly octets: number;
@@ -43,6 +46,7 @@ export class ShortConnection<Wanted = unknown> {
   readonly address: string;
   readonly #way: Taker<Wanted>;
   readonly #toNode: TakeOctets;
+  readonly #endToNode: TakeEnd;
   /** What came and is nobody's yet. */
   #waiting: Buffer[] = [];
   #waitingOctets = 0;
@@ -50,6 +54,8 @@ export class ShortConnection<Wanted = unknown> {
   #wantedOctets = 0;
   #isUnderWay = false;
   #isPaused = false;
+  /** The client ended its side while a request was under way. */
+  #isEnded = false;
   #isLeft = false;
   /** Of the body of the request that Node has, so much is still to come. */
   #bodyLeft = 0;
@@ -57,21 +63,36 @@ export class ShortConnection<Wanted = unknown> {
   /** On a connection that Node's server has taken, before anything has come on it. */
   static watch<Wanted>(way: Taker<Wanted>, connection: ClientConnection, socket: Socket): void {
     const listeners = socket.listeners("data") as TakeOctets[];
+    const end = socket.listeners("end").find(({ name }) => name === NODES_END) as TakeEnd | undefined;
     // Node's own, alone. In a Node that listens in another way all requests go the long one.
-    if (listeners.length === 1) new ShortConnection(way, connection, socket, listeners[0]!);
+    if (listeners.length === 1 && end !== undefined) new ShortConnection(way, connection, socket, listeners[0]!, end);
   }
 
-  private constructor(way: Taker<Wanted>, connection: ClientConnection, socket: Socket, toNode: TakeOctets) {
+  private constructor(
+    way: Taker<Wanted>,
+    connection: ClientConnection,
+    socket: Socket,
+    toNode: TakeOctets,
+    endToNode: TakeEnd,
+  ) {
     this.#way = way;
     this.connection = connection;
     this.socket = socket;
     this.address = socket.remoteAddress ?? "";
     this.#toNode = toNode;
-    socket.off("data", toNode);
-    socket.on("data", this.#came);
-    // Before Node's, which tells of a request that is not whole.
-    socket.prependListener("end", () => this.#giveUp());
+    this.#endToNode = endToNode;
+    socket.off("data", toNode).off("end", endToNode);
+    socket.on("data", this.#came).on("end", this.#end);
   }
+
+  /** Node ends our side too once it has nothing under way, and tells of a request that is not whole. */
+  readonly #end = (): void => {
+    this.#isEnded = this.#isUnderWay;
+    if (this.#isEnded || this.socket.destroyed) return;
+    this.#giveUp();
+    // A connection that is Node's alone may have been let go by it.
+    if (!this.#isLeft || this.socket.listeners("end").includes(this.#endToNode)) this.#endToNode();
+  };
 
   readonly #came = (octets: Buffer): void => {
     if (!this.#isUnderWay && this.#waiting.length === 0) {
@@ -133,6 +154,7 @@ export class ShortConnection<Wanted = unknown> {
       this.socket.resume();
     }
     if (this.#waiting.length > 0) this.#look(this.#takeWaiting());
+    if (this.#isEnded) this.#end();
   }
 
   /** Whether Node has nothing of it, and the next request may go the short way. */
@@ -176,7 +198,7 @@ export class ShortConnection<Wanted = unknown> {
   /** From here on Node reads the connection alone. */
   #leave(): void {
     this.#isLeft = true;
-    this.socket.off("data", this.#came);
-    this.socket.on("data", this.#toNode);
+    this.socket.off("data", this.#came).off("end", this.#end);
+    this.socket.on("data", this.#toNode).on("end", this.#endToNode);
   }
 }

@@ -101,6 +101,8 @@ const LONG: ReadonlySet<string> = new Set([
   "cookie",
   "idempotency-key",
   "origin",
+  // Node takes it for Connection.
+  "proxy-connection",
   "x-request-id",
 ]);
 const ACCEPTED: ReadonlySet<string | undefined> = new Set([undefined, "application/json", "*/*"]);
@@ -117,7 +119,7 @@ const MAX_SEEN = 1_000;
 
 /** Null for one that has anything out of the usual. */
 function headersOf({ fields, bodyOctets }: RequestHead): Headers | null {
-  if (bodyOctets === 0 || bodyOctets > SMALL_BYTES) return null;
+  if (bodyOctets === 0) return null;
   const read: Record<string, string | undefined> = {};
   for (const [name, value] of fields) {
     if (LONG.has(name)) return null;
@@ -178,7 +180,8 @@ export class ShortWay implements Taker<Wanted> {
     const before = isKnown ? this.#seen.get(text) : undefined;
     if (before !== undefined) return before;
     const head = readHead(text);
-    if (head === null) return null;
+    // A connection with larger bodies than any that goes this way is Node's alone.
+    if (head === null || head.bodyOctets > SMALL_BYTES) return null;
     const { octets, bodyOctets } = head;
     const seen = { octets, bodyOctets, wanted: this.#wanted(head) };
     if (!isKnown) return seen;

@@ -30,6 +30,8 @@ export function tokenHashOf(token: string): string {
 export class Sessions {
   readonly #store: Pick<Store, "createSession" | "findSession" | "endSession">;
   readonly #clock: Clock;
+  /** Told of each session that is ended here. */
+  onEnd: (token: string) => void = () => undefined;
 
   constructor(store: Pick<Store, "createSession" | "findSession" | "endSession">, clock: Clock) {
     this.#store = store;
@@ -61,7 +63,8 @@ export class Sessions {
     return this.find(token, true);
   }
 
-  end(token: string): Promise<void> {
-    return this.#store.endSession({ tokenHash: tokenHashOf(token) });
+  async end(token: string): Promise<void> {
+    await this.#store.endSession({ tokenHash: tokenHashOf(token) });
+    this.onEnd(token);
   }
 }

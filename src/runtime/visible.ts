@@ -5,9 +5,9 @@
 
 const SHORT: Readonly<Record<string, string>> = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };
 
-// C0, DEL, C1, and the embeddings, overrides and isolates of Unicode's bidirectional algorithm.
+// C0, DEL, C1, the separators of lines and paragraphs, and the marks, embeddings, overrides and isolates of Unicode's bidirectional algorithm.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
-const UNSEEN = /[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g;
+const UNSEEN = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u2029\u202a-\u202e\u2066-\u2069]/g;
 
 function writtenOut(letter: string): string {
   return SHORT[letter] ?? `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`;

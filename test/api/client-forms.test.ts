@@ -165,3 +165,52 @@ test("a 401 names every scheme, a line each, Basic first; the console's names no
   const login = await writtenBy(service, "", ["POST /1/customerProfile/login HTTP/1.1"]);
   assert.equal(login.json.requestError.serviceException.messageId, "LOGIN_ERROR");
 });
+
+test("a list in a query or a form may be written as to[]= or to[0]=, escaped or not", async () => {
+  for (const [first, second] of [
+    ["to[]", "to[]"],
+    ["to[0]", "to[1]"],
+    ["to%5B0%5D", "to%5b1%5d"],
+  ]) {
+    const query = `from=InfoSMS&text=a[0]=b&${first}=${TO}&${second}=41793026728`;
+    const { status, json } = await service.call("GET", `/sms/1/text/query?${query}`);
+    assert.equal(status, 200, query);
+    assert.deepEqual(
+      json.messages.map(({ to }: { to: string }) => to),
+      [TO, "41793026728"],
+      query,
+    );
+    const form = `senderAddress=InfoSMS&message=x&${first!.replace("to", "address")}=${TO}&${second!.replace("to", "address")}=41793026728`;
+    const sent = await service.call("POST", "/1/smsmessaging/outbound/InfoSMS/requests", {
+      headers: { "content-type": "application/x-www-form-urlencoded" },
+      body: form,
+    });
+    assert.equal(sent.status, 201, sent.text);
+    const id = /requests\/([^/]+)/.exec(sent.text)![1];
+    const states = await service.call("GET", `/1/smsmessaging/outbound/InfoSMS/requests/${id}/deliveryInfos`);
+    assert.equal(states.json.deliveryInfoList.deliveryInfo.length, 2, states.text);
+  }
+});
+
+test("ApiKey is another word for App, a path may begin with two slashes, and a text with a byte order mark", async () => {
+  const body = Buffer.from(`\ufeff${JSON.stringify({ from: "InfoSMS", to: TO, text: "x" })}`);
+  const authorization = "ApiKey demo-api-key";
+  for (const path of [SINGLE, `/${SINGLE}`, `//${SINGLE}`]) {
+    const { status, text } = await service.call("POST", path, { authorization, body });
+    assert.equal(status, 200, text);
+  }
+  assert.equal((await service.call("POST", SINGLE, { authorization: "ApiKey wrong", body })).status, 401);
+});
+
+test("a body that is compressed is told so, on both ways", async () => {
+  const body = JSON.stringify({ from: "InfoSMS", to: TO, text: "x" });
+  for (const [coding, status] of [
+    ["gzip", 415],
+    ["deflate, br", 415],
+    ["identity", 200],
+  ] as const) {
+    const answer = await service.call("POST", SINGLE, { body, headers: { "content-encoding": coding } });
+    assert.equal(answer.status, status, coding);
+    if (status === 415) assert.match(answer.text, /must not be compressed/);
+  }
+});

@@ -4,8 +4,9 @@ import { after, test } from "node:test";
 import { addAccount } from "../support/accounts.ts";
 import { CONSOLE_HEADERS, consoleCall, SESSION, signIn } from "../support/console.ts";
 import { Watcher } from "../support/live.ts";
+import { OPERATOR } from "../support/operator.ts";
 import { RawClient, rawRequestText } from "../support/raw-http.ts";
-import { DEMO, eventually, startTestService, type TestService } from "../support/service.ts";
+import { basic, DEMO, eventually, startTestService, type TestService } from "../support/service.ts";
 
 const service = await startTestService({ after });
 const TEXT = { from: "a1", to: "41793026727", text: "x" };
@@ -125,6 +126,50 @@ test("whoever is signed out, or suspended, is told so on every stream, and it en
   assert.equal((await consoleCall(service, operator, "PATCH", "/operator/1/accounts/WATCHER", { body })).status, 200);
   assert.equal((await suspended.next("signed-out"))?.event, "signed-out");
   assert.equal(await suspended.next(), null);
+});
+
+/** Ways to lose the right to watch, of an account with a key. */
+const LOSSES: Readonly<Record<string, (key: string, keyId: string, session: string) => Promise<{ status: number }>>> = {
+  "its key is revoked": (key, keyId) =>
+    service.call("DELETE", `/operator/1/accounts/${key}/api-keys/${keyId}`, { authorization: OPERATOR }),
+  "its password is changed": (key) =>
+    service.call("PUT", "/account/1/password", {
+      authorization: basic(key, "password"),
+      body: { currentPassword: "password", password: "another-password" },
+    }),
+  "its account is suspended": (key) => change(key, { suspended: true }),
+  "its networks are narrowed": (key) => change(key, { allowedAddresses: ["192.0.2.0/24"] }),
+  "it is signed out": (_, __, session) => consoleCall(service, session, "DELETE", SESSION),
+};
+const change = (key: string, body: object) =>
+  service.call("PATCH", `/operator/1/accounts/${key}`, { authorization: OPERATOR, body: { version: 1, ...body } });
+/** "Within a second", and some more for a machine that does other things too; what is looked for from time to time is found after ten. */
+const SOON_MS = 5_000;
+
+test("a stream ends when its credential does:", async (t) => {
+  for (const [index, [says, lose]] of Object.entries(LOSSES).entries())
+    await t.test(says, async (t) => {
+      const key = `LOSER${index}`;
+      await addAccount(service.store, { key });
+      const path = `/operator/1/accounts/${key}/api-keys`;
+      const made = (await service.call("POST", path, { authorization: OPERATOR, body: {} })).json;
+      const session = await signIn(service, key, "password");
+      const credentials = {
+        "its key is revoked": { authorization: `App ${made.key}` },
+        "its password is changed": { authorization: basic(key, "password") },
+      }[says] ?? { cookie: session };
+      const page = await Watcher.open(t, service, credentials, "messages");
+      const headers = { ...CONSOLE_HEADERS, ...credentials } as Record<string, string>;
+      const listener = await fetch(`${service.url}/events/1/live`, { headers });
+      assert.deepEqual([page.status, listener.status], [200, 200]);
+      const startedMs = performance.now();
+      const { status } = await lose(key, made.id, session);
+      assert.ok(status < 300, `${status}`);
+      assert.equal((await page.next("signed-out"))?.event, "signed-out");
+      assert.match(await listener.text(), /event: signed-out\n/);
+      const tookMs = performance.now() - startedMs;
+      assert.ok(tookMs < SOON_MS, `it took ${tookMs} ms`);
+    });
 });
 
 test("a stop waits for no stream", async (t) => {

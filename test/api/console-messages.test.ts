@@ -75,7 +75,15 @@ describe("the console's list of messages", () => {
     assert.equal(failed.error.name, "EC_UNKNOWN_SUBSCRIBER");
     assert.match(failed.at, /^\d{4}-.*\.\d{3}Z$/);
     const counts = good(await service.call("GET", "/console/1/message-counts"));
-    assert.deepEqual(counts, { of: 4, isAll: true, isAllWaiting: true, failed: 1, retrying: 0, stuck: 0, scheduled: 1 });
+    assert.deepEqual(counts, {
+      of: 4,
+      isAll: true,
+      isAllWaiting: true,
+      failed: 1,
+      retrying: 0,
+      stuck: 0,
+      scheduled: 1,
+    });
   });
 
   test("pages go on where the last one ended, and the same question has the same answer", async (t) => {

@@ -1,5 +1,6 @@
 /** What comes over a connection that is no decent request: too long, too slow, broken, or cut off. The client can read what is wrong. */
 import assert from "node:assert/strict";
+import { Agent, request } from "node:http";
 import { after, test } from "node:test";
 import { RawClient, rawCall, rawRequestText } from "../support/raw-http.ts";
 import { basic, DEMO, errorObject, startTestService } from "../support/service.ts";
@@ -343,4 +344,67 @@ test("after an error the connection is as good as before", async () => {
     assert.equal((await client.answer()).status, 200, `after ${status}`);
   }
   client.destroy();
+});
+
+/** What Node's own client gets, which keeps its connection unless it is told otherwise. */
+function ask(agent: Agent, method: string, path: string, headers: Record<string, string>, body: string) {
+  const { hostname, port } = new URL(url);
+  return new Promise<[status: number | undefined, connection: string | undefined]>((resolve, reject) => {
+    const asked = request({ hostname, port, path, method, agent, headers }, (answer) => {
+      answer.resume().on("end", () => resolve([answer.statusCode, answer.headers.connection]));
+    });
+    asked.on("error", reject).end(body);
+  });
+}
+
+test("whoever asks for the end of the connection is told of it with every answer, and so loses no request behind it", async (t) => {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  t.after(() => agent.destroy());
+  const json = { "content-type": "application/json" };
+  const send = JSON.stringify({ to: "41793026727", text: "x" });
+  const answers: readonly (readonly [number, string, string, Record<string, string>, string])[] = [
+    [200, "POST", PREVIEW, { authorization: DEMO, ...json }, '{"text":"x"}'],
+    [200, "POST", "/sms/1/text/single", { authorization: "App demo-api-key", ...json }, send],
+    [400, "POST", PREVIEW, { authorization: DEMO, ...json }, "{"],
+    [401, "POST", PREVIEW, json, "{}"],
+    [404, "POST", "/nothing", {}, "a body that nobody reads"],
+    [405, "PUT", PREVIEW, {}, "a body that nobody reads"],
+    [413, "POST", "/auth/1/session", json, "x".repeat(5_000)],
+    [415, "POST", PREVIEW, { authorization: DEMO, "content-type": "text/plain" }, "x".repeat(100_000)],
+  ];
+  for (const end of [{ connection: "close" }, { "proxy-connection": "close" }])
+    for (const [status, method, path, headers, body] of answers) {
+      const about = `${JSON.stringify(end)} ${method} ${path}: ${status}`;
+      // The connection knows its caller, so that the next request could go the short way.
+      const known = await ask(agent, "GET", BALANCE, { authorization: "App demo-api-key" }, "");
+      assert.deepEqual(known, [200, "keep-alive"], about);
+      assert.deepEqual(await ask(agent, method, path, { ...headers, ...end }, body), [status, "close"], about);
+    }
+});
+
+test("behind an answer to a body that is too large to be dropped, the connection ends, and the answer says so", async () => {
+  const large = "x".repeat(8_000_000);
+  for (const [status, request] of [
+    [401, rawRequestText("POST", PREVIEW, {}, large)],
+    [413, rawRequestText("POST", "/auth/1/session", { "content-type": "application/json" }, large)],
+    [200, rawRequestText("GET", "/healthz", {}, large)],
+    [401, `${rawRequestText("POST", PREVIEW, { "transfer-encoding": "chunked" })}7a1200\r\n${large}`],
+    [400, `GARBAGE\r\n\r\n${large}`],
+  ] as const) {
+    const client = await RawClient.connect(url);
+    void client.write(request).catch(() => undefined);
+    const answer = await client.answer();
+    assert.deepEqual([answer.status, answer.headers.get("connection")], [status, "close"]);
+    assert.equal(await client.closed(), "");
+  }
+});
+
+test("time for the headers may be longer than that for a request, and than Node's own", async (t) => {
+  for (const [headersTimeoutMs, requestTimeoutMs] of [
+    [600_000, 30_000],
+    [400_000, 400_000],
+  ] as const) {
+    const patient = await startTestService(t, { settings: { server: { headersTimeoutMs, requestTimeoutMs } } });
+    assert.equal((await patient.call("GET", "/account/1/balance")).status, 200);
+  }
 });

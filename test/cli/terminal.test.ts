@@ -10,9 +10,9 @@ import { withDeadLetters } from "./dead-letters.ts";
 import { type Commands, commandsOn } from "./in-process.ts";
 
 /** Renames the window, clears the screen in one octet, deletes, turns the writing around, and begins a line of its own. */
-const HOSTILE = "\u001b]0;owned\u0007\u009b2J\u007f\u202ekcab\u2066x\rover\nforged line";
+const HOSTILE = "\u001b]0;owned\u0007\u009b2J\u007f\u202ekcab\u2066x\u200e\u200f\u061c\u2028y\u2029\rover\nforged line";
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
-const OBEYED = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;
+const OBEYED = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/;
 
 function assertHarmless(text: string, what: string): void {
   assert.doesNotMatch(text, OBEYED, `${what}: ${JSON.stringify(text)}`);

@@ -13,6 +13,8 @@ const ADVANCED = "/sms/1/text/advanced";
 const JSON_TYPE = { "content-type": "application/json" };
 const FORM_TYPE = { "content-type": "application/x-www-form-urlencoded" };
 
+const EIGHT_MEGABYTES = 8 * 1024 * 1024;
+
 /** Time-outs that a test can wait for. */
 const IMPATIENT = {
   HELIOGRAPH_SERVER_HEADERS_TIMEOUT_MS: "2000",
@@ -20,12 +22,16 @@ const IMPATIENT = {
   HELIOGRAPH_SERVER_ANSWER_TIMEOUT_MS: "2000",
 };
 
-/** Posts what nobody would, and gives the status; 0 where the connection was closed on it. */
+/** Posts what nobody would, reads while it writes, and gives the status; 0 where the connection was closed on it. */
 async function post(rig: Rig, path: string, headers: Record<string, string>, body: string): Promise<number> {
+  const client = await RawClient.connect(rig.url);
   try {
-    return (await rawCall(rig.url, rawRequestText("POST", path, headers, body))).status;
+    void client.write(rawRequestText("POST", path, headers, body)).catch(() => undefined);
+    return (await client.answer()).status;
   } catch {
     return 0;
+  } finally {
+    client.destroy();
   }
 }
 
@@ -153,6 +159,23 @@ test("whoever has no credentials, and time", async (t) => {
       await crowd.joinMany(sized(300), half(LOGIN, {}, 8 * 1024 * 1024));
       await crowd.isShownOut();
     });
+    // At least a few times as many as are read at a time.
+    const many = Math.max(30, sized(300));
+    const whole = Buffer.concat([
+      Buffer.from(rawRequestText("POST", LOGIN, { ...JSON_TYPE, "content-length": String(EIGHT_MEGABYTES) })),
+      Buffer.alloc(EIGHT_MEGABYTES, " "),
+    ]);
+    const garbage = Buffer.alloc(EIGHT_MEGABYTES, 0xff);
+    for (const [name, says] of [
+      ["logins", whole],
+      ["pieces of garbage", garbage],
+    ] as const) {
+      const { healthMs, sendMs } = await rig.withstands(`${many} ${name} of 8 MB, whole`, 200, async () => {
+        await crowd.joinMany(many, says);
+        await crowd.isShownOut();
+      });
+      if (isLong) assert.ok(healthMs <= 1_000 && sendMs <= 1_000, `${name}: ${healthMs} ms, a message ${sendMs} ms`);
+    }
     await rig.withstands("bodies of one octet a chunk", 150, async () => {
       const head = rawRequestText("POST", LOGIN, { ...JSON_TYPE, "transfer-encoding": "chunked" });
       const chunks = `${head}${"1\r\n \r\n".repeat(sized(500_000))}`;

@@ -15,11 +15,14 @@ const HEARTBEAT_MS = 5_000;
 const MAX_BLOCKED_MS = 30_000;
 /** Then it is opened anew, by another request. */
 const MAX_STREAM_MS = 15 * 60_000;
+/** For what nobody tells of: a session that ends by itself or on another node, and a key that expires. */
 const CHECK_EVERY_MS = 10_000;
 
 export interface LiveStreamParts {
   readonly clock: Clock;
   readonly account: Account;
+  /** Of the session with which it was opened; null for another credential. */
+  readonly token: string | null;
   readonly budget: MemoryBudget;
   /** Looks again who watches; false when nobody does who may. */
   readonly check: (stream: LiveStream) => Promise<boolean>;
@@ -27,6 +30,7 @@ export interface LiveStreamParts {
 
 export class LiveStream extends Readable {
   readonly accountId: number;
+  readonly token: string | null;
   readonly watches: (Viewer | null)[] = [];
   readonly #parts: LiveStreamParts;
   readonly #share: Share;
@@ -37,12 +41,15 @@ export class LiveStream extends Readable {
   #checkedMs: number;
   #blockedMs: number | null = null;
   #isChecking = false;
+  /** Who watches may have changed since the last check, or that one failed. */
+  #isDue = false;
   #isOver = false;
 
   constructor(parts: LiveStreamParts) {
     super();
     this.#parts = parts;
     this.accountId = parts.account.id;
+    this.token = parts.token;
     this.#share = new Share(parts.budget, this.accountId);
     this.#startedMs = parts.clock.monotonic();
     this.#checkedMs = this.#startedMs;
@@ -108,16 +115,25 @@ export class LiveStream extends Readable {
     if (this.#blockedMs !== null && nowMs - this.#blockedMs > MAX_BLOCKED_MS) this.destroy();
     else if (nowMs - this.#startedMs > MAX_STREAM_MS) this.end();
     else if (nowMs - this.#writtenMs > HEARTBEAT_MS && this.#blockedMs === null) this.#write(":\n\n");
-    if (!this.#isOver && !this.#isChecking && nowMs - this.#checkedMs > CHECK_EVERY_MS) void this.#check(nowMs);
+    if (this.#isDue || nowMs - this.#checkedMs > CHECK_EVERY_MS) void this.#check();
   }
 
-  async #check(nowMs: number): Promise<void> {
+  /** Who watches may have changed. */
+  recheck(): void {
+    this.#isDue = true;
+    void this.#check();
+  }
+
+  async #check(): Promise<void> {
+    if (this.#isOver || this.#isChecking) return;
     this.#isChecking = true;
-    this.#checkedMs = nowMs;
+    this.#isDue = false;
+    this.#checkedMs = this.#parts.clock.monotonic();
     try {
       if (!(await this.#parts.check(this))) this.end("event: signed-out\ndata: {}\n\n");
     } catch {
       // The store does not answer: the views say so, and the next check is soon.
+      this.#isDue = true;
     } finally {
       this.#isChecking = false;
     }

@@ -28,6 +28,12 @@ export interface LiveParts {
   readonly settings: Pick<Settings, "console">;
 }
 
+/** Looks again who watches, without keeping a session alive; and the token of that session, if it is one. */
+export interface Finder {
+  readonly token: string | null;
+  find(): Promise<Account | null>;
+}
+
 /** All streams of this node. */
 export class Live {
   readonly #parts: LiveParts;
@@ -48,20 +54,25 @@ export class Live {
     this.#shared.touch(accountId);
   }
 
+  /** Accounts or keys have changed: whoever watches may do so no more. */
+  recheck(): void {
+    for (const stream of this.#streams) stream.recheck();
+  }
+
+  /** A session has ended, and with it what was opened with it. */
+  signedOut(token: string): void {
+    for (const stream of this.#streams) if (stream.token === token) stream.recheck();
+  }
+
   /** Ends every stream, so that a stop waits for none, and lets no other begin. */
   stop(): void {
     this.#isStopped = true;
     for (const stream of this.#streams) stream.end();
   }
 
-  /** A stream of these views. `find` looks who watches, without keeping a session alive. */
-  open(
-    account: Account,
-    views: readonly (Question | ApiError)[],
-    auth: AuthParts,
-    find: () => Promise<Account | null>,
-  ) {
-    const stream = this.#begin(account, find, (watching, now) => {
+  /** A stream of these views. */
+  open(account: Account, views: readonly (Question | ApiError)[], auth: AuthParts, finder: Finder) {
+    const stream = this.#begin(account, finder, (watching, now) => {
       for (const [index, view] of views.entries()) this.#renew(watching, index, view, now, auth);
     });
     for (const [index, view] of views.entries()) {
@@ -74,17 +85,13 @@ export class Live {
   }
 
   /** A stream of what is told once and for all, which `watch` begins. */
-  openFeed(account: Account, find: () => Promise<Account | null>, watch: (stream: LiveStream) => Viewer): LiveStream {
-    const stream = this.#begin(account, find, (watching, now) => watching.watches[0]?.renew(now));
+  openFeed(account: Account, finder: Finder, watch: (stream: LiveStream) => Viewer): LiveStream {
+    const stream = this.#begin(account, finder, (watching, now) => watching.watches[0]?.renew(now));
     stream.watches[0] = watch(stream);
     return stream;
   }
 
-  #begin(
-    account: Account,
-    find: () => Promise<Account | null>,
-    renew: (stream: LiveStream, now: Account) => void,
-  ): LiveStream {
+  #begin(account: Account, { token, find }: Finder, renew: (stream: LiveStream, now: Account) => void): LiveStream {
     if (this.#isStopped) throw unavailable("The service is stopping.");
     this.#makeRoom(account.id);
     const check = async (watching: LiveStream): Promise<boolean> => {
@@ -93,7 +100,7 @@ export class Live {
       renew(watching, now);
       return true;
     };
-    const stream = new LiveStream({ clock: this.#parts.clock, account, budget: this.#budget, check });
+    const stream = new LiveStream({ clock: this.#parts.clock, account, token, budget: this.#budget, check });
     this.#streams.add(stream);
     stream.once("close", () => this.#remove(stream));
     this.#tick();
@@ -154,11 +161,11 @@ function readViews(query: unknown): readonly string[] {
 }
 
 /** Looks again who it is that brought this request. */
-export function finderOf(auth: AuthParts, request: FastifyRequest): () => Promise<Account | null> {
+export function finderOf(auth: AuthParts, request: FastifyRequest): Finder {
   const { authorization: header } = request.headers;
   const address = request.ip;
   const token = readToken(header);
-  return async () => {
+  const find = async (): Promise<Account | null> => {
     try {
       const caller = { header, address, connection: { caller: null } };
       const account = token === null ? await AUTHENTICATION.known(auth, caller) : await auth.sessions.look(token);
@@ -169,6 +176,7 @@ export function finderOf(auth: AuthParts, request: FastifyRequest): () => Promis
       throw error;
     }
   };
+  return { token, find };
 }
 
 export function sendStream(request: FastifyRequest, reply: FastifyReply, stream: LiveStream): FastifyReply {

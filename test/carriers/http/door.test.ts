@@ -81,3 +81,18 @@ test("a message from a phone that the provider tells twice comes in once", async
   await Promise.all(Array.from({ length: 5 }, () => knock(written(url, SECRET))));
   assert.deepEqual(await texts(), ["Hi"]);
 });
+
+test("what would hold up everybody else is refused before it is taken apart, to whoever has only the address", async (t) => {
+  const { publicUrl } = await startRig(t, "twilio");
+  const url = callbackUrls(PROFILE, publicUrl).incomingUrl as string;
+  const pairs = "a&".repeat(500_000);
+  assert.equal(
+    (await knock({ url, headers: { "content-type": "application/x-www-form-urlencoded" }, body: pairs }))[0],
+    400,
+  );
+  for (const body of [
+    "[".repeat(1_000_000),
+    `{${Array.from({ length: 50_000 }, (_, index) => `"${index}":1`).join()}}`,
+  ])
+    assert.equal((await knock({ url, headers: { "content-type": "application/json" }, body }))[0], 400);
+});

@@ -7,7 +7,14 @@ import { checkText } from "../../../src/admin/manager.ts";
 import { passwordFrom } from "../../../src/admin/passwords.ts";
 import { readApiKey, readBasic, readToken } from "../../../src/api/auth.ts";
 import { unreadable } from "../../../src/api/auth-reasons.ts";
-import { isDecodable, parseForm, parseJson, refuseBadText } from "../../../src/api/body-parsers.ts";
+import {
+  isDecodable,
+  parseForm,
+  parseJson,
+  plainNames,
+  refuseBadText,
+  refuseHeavyBody,
+} from "../../../src/api/body-parsers.ts";
 import { readCookies } from "../../../src/api/console/cookie.ts";
 import { ConsoleFile } from "../../../src/api/console/files.ts";
 import { maskAddress, maskBody } from "../../../src/api/console/masks.ts";
@@ -21,7 +28,7 @@ import { readMessage } from "../../../src/api/kannel/message.ts";
 import { formParameters, queryParameters, rejected, textOf } from "../../../src/api/kannel/parameters.ts";
 import { knownRequest } from "../../../src/api/known-fields.ts";
 import { nearMisses, plain } from "../../../src/api/near-misses.ts";
-import { checkAccept, checkContentType } from "../../../src/api/negotiation.ts";
+import { checkAccept, checkContentEncoding, checkContentType } from "../../../src/api/negotiation.ts";
 import { bareAddress } from "../../../src/api/oneapi/fields.ts";
 import { headerText } from "../../../src/api/parameters.ts";
 import { pathOf, routedPath, targetHost } from "../../../src/api/paths.ts";
@@ -257,6 +264,11 @@ export const READERS: Readonly<Record<string, Reader>> = {
   "src/api/parameters.ts headerText": headerText,
   "src/api/paths.ts targetHost": (text) => [targetHost(text), targetHost(`http://${text}`)],
   "src/api/paths.ts pathOf": (text) => [pathOf(text), pathOf(`http://${text}`)],
+  "src/api/body-parsers.ts refuseHeavyBody": (_, octets) => {
+    for (const isForm of [true, false]) attempt(() => refuseHeavyBody(octets, isForm));
+  },
+  "src/api/negotiation.ts checkContentEncoding": (text) => attempt(() => checkContentEncoding(text)),
+  "src/api/body-parsers.ts plainNames": (text) => [plainNames(text), plainNames(`?${text}[1]=`)],
   "src/api/paths.ts routedPath": (text) => [routedPath(text), routedPath(`http://${text}`), routedPath(`/%41${text}`)],
   "src/api/query.ts checkQuery": (text) => attempt(() => checkQuery(`?%41${text}`)),
   "src/api/query.ts momentIn": (text) => attempt(() => momentIn(text, "a")),
