@@ -9,6 +9,8 @@ import { bodyFields, queryFields } from "./parameters.ts";
 import type { ApiParts } from "./parts.ts";
 import * as schemas from "./schemas.ts";
 
+const BALANCE = { tag: "Account", auth: "account", scope: "balance" } as const;
+
 function queryOf(request: FastifyRequest): string {
   const start = request.url.indexOf("?");
   return start < 0 ? "" : request.url.slice(start);
@@ -20,17 +22,40 @@ export function moneyOperations(api: Api, parts: ApiParts): void {
   api.get(
     "/account/1/balance",
     operation({
-      tag: "Account",
+      ...BALANCE,
       id: "getBalance",
       summary: "Ask for the balance",
-      auth: "account",
-      scope: "balance",
       answer: schemas.BalanceResponse,
     }),
     async (request) => {
       const { balanceMicros, currency } = await store.balance({ accountId: accountOf(request).id });
       return { balance: microsToNumber(balanceMicros), currency };
     },
+  );
+
+  api.get(
+    "/account/1/total-balance",
+    operation({
+      ...BALANCE,
+      id: "getTotalBalance",
+      summary: "Ask for the balance, and for what is free",
+      answer: schemas.TotalBalanceResponse,
+    }),
+    async (request) => {
+      const { balanceMicros, currency } = await store.balance({ accountId: accountOf(request).id });
+      return { balance: microsToNumber(balanceMicros), currency: { code: currency }, freeMessages: {} };
+    },
+  );
+
+  api.get(
+    "/account/1/free-messages",
+    operation({
+      ...BALANCE,
+      id: "getFreeMessages",
+      summary: "Ask how many messages are free: none, for each has its price",
+      answer: schemas.FreeMessagesResponse,
+    }),
+    async () => ({ remainingCount: 0 }),
   );
 
   api.post(

@@ -320,6 +320,12 @@ export const BulkSchedule = Type.Object({ bulkId: Type.String(), sendAt: SendAt 
 export const BulkState = Type.Object({ bulkId: Type.String(), status: BulkStatus }, { title: "BulkState" });
 
 export const BalanceResponse = Type.Object({ balance: Type.Number(), currency: Type.String() });
+export const TotalBalanceResponse = Type.Object({
+  balance: Type.Number(),
+  currency: Type.Object({ code: Type.String() }),
+  freeMessages: Type.Object({}, { description: "By their kind; there are none." }),
+});
+export const FreeMessagesResponse = Type.Object({ remainingCount: Whole("How many are left.") });
 export const LoginResponse = Type.Object({
   login: Type.Object({ verified: Type.Boolean(), ibAuthCookie: Type.String() }),
 });

@@ -25,6 +25,13 @@ test("the balance is a number and its currency, and nothing else", async () => {
   assert.equal(text, '{"balance":100,"currency":"EUR"}');
 });
 
+test("what clients of the family ask for beside it is there: the whole balance, and what is free", async () => {
+  const total = await service.call("GET", "/account/1/total-balance");
+  assert.deepEqual([total.status, total.json], [200, { balance: 100, currency: { code: "EUR" }, freeMessages: {} }]);
+  const free = await service.call("GET", "/account/1/free-messages");
+  assert.deepEqual([free.status, free.json], [200, { remainingCount: 0 }]);
+});
+
 const EXACT: readonly (readonly [micros: bigint, number: string])[] = [
   [0n, "0"],
   [1n, "0.000001"],

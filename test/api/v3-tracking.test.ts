@@ -174,6 +174,8 @@ test("the logs have version 3's names, and content with exactly one of text and 
   });
   assert.deepEqual(byId.get(ids[1]!).content, { hex: "0fc24a", dataCoding: 4, esmClass: 0 });
   assert.equal(byId.get(ids[2]!).status.groupName, "REJECTED");
+  assert.equal(byId.get(ids[2]!).status.action, "Check to parameter.");
+  assert.ok(!("action" in byId.get(ids[0]!).status));
 });
 
 test("a message on its way has no null", async () => {

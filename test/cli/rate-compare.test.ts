@@ -161,7 +161,7 @@ test("a carrier that gets other prices keeps its connection", async (t) => {
   const before = await done("export");
   const apply = async (...carriers: string[]) => {
     await writeFile(file, carriers.join("\n") + before);
-    await done("apply", file);
+    await done("apply", file, "--yes");
   };
   await apply(carrier("first"));
   await eventually(async () => smsc.connections.length === 1);

@@ -310,6 +310,8 @@ export function operationExamples(nowMs: number): Readonly<Record<string, Operat
       answer: { transactionId: 1234 },
     },
     getBalance: { answer: { balance: 47.79134, currency: "EUR" } },
+    getTotalBalance: { answer: { balance: 47.79134, currency: { code: "EUR" }, freeMessages: {} } },
+    getFreeMessages: { answer: { remainingCount: 0 } },
     readOwnStatement: { parameters: { from: since }, answer: STATEMENT },
     readAccountStatement: { parameters: { from: since }, answer: STATEMENT },
     readStatement: { parameters: { from: since }, answer: RESELLING_EXAMPLES.statement },

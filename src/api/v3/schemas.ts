@@ -134,7 +134,7 @@ export const TextQuery = Type.Object({
   ...regionalQuery,
 });
 
-const StatusV3 = Type.Object({
+export const StatusV3 = Type.Object({
   ...schemas.Status.properties,
   action: OptionalText("What you can do about a rejection."),
 });

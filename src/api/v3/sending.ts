@@ -2,7 +2,7 @@
 import type { FastifyRequest } from "fastify";
 import type { Intake } from "../../intake/intake.ts";
 import type { RequestedMessage, SendAnswer, SendRequest } from "../../intake/request.ts";
-import { STATUS_ACTIONS } from "../../sms/data/status-actions.ts";
+import { withAction } from "../../reports/rendering/report-item-v3.ts";
 import { STATUS, statusById } from "../../sms/statuses.ts";
 import { ApiErrorResponse } from "../error-schemas.ts";
 import { badField } from "../errors.ts";
@@ -44,9 +44,7 @@ function responseOf({ bulkId, results }: Accepted, messages: readonly RequestedM
 
 function statusOf(statusId: number) {
   const { PENDING_ENROUTE, PENDING_ACCEPTED } = STATUS;
-  const status = statusById(statusId === PENDING_ENROUTE.id ? PENDING_ACCEPTED.id : statusId);
-  const action = STATUS_ACTIONS[status.id];
-  return action === undefined ? status : { ...status, action };
+  return withAction(statusById(statusId === PENDING_ENROUTE.id ? PENDING_ACCEPTED.id : statusId));
 }
 
 export function sendingOperationsV3(api: Api, intake: Pick<Intake, "send">): void {

@@ -3,6 +3,7 @@ import { Type } from "../../runtime/type.ts";
 import { LimitQuery } from "../schemas.ts";
 import { OptionalFlag, OptionalText, optional, Text, Whole } from "../shapes.ts";
 import { LogQuery as FirstLogQuery, outcome, platform } from "../tracking-schemas.ts";
+import { StatusV3 } from "./schemas.ts";
 
 const Moment = Text("As 2026-02-12T09:58:20.323+0000.");
 
@@ -12,6 +13,7 @@ const ends = {
   messageCount: Whole("Number of parts."),
   mccMnc: OptionalText("The phone's network."),
   ...outcome,
+  status: StatusV3,
   platform: optional(Type.Object({ entityId: optional(Type.String()), applicationId: optional(Type.String()) })),
   campaignReferenceId: OptionalText("The campaign that you sent it for."),
 };

@@ -1,6 +1,7 @@
 /** One item of a report as clients of version 3 read it: pushed in JSON and XML, and fetched. */
 import type { ReportFacts } from "../../message/message.ts";
 import { type Body, isOctets } from "../../sms/body.ts";
+import { STATUS_ACTIONS } from "../../sms/data/status-actions.ts";
 import { type LogFacts, reportItem } from "./report-item.ts";
 
 /** The order of the fields is the order on the wire. What has no value is left out: strict readers fail on a null. */
@@ -19,11 +20,17 @@ export function reportItemV3(facts: ReportFacts) {
     ...(mccMnc === null ? {} : { mccMnc }),
     ...(callbackData === null ? {} : { callbackData }),
     price,
-    status,
+    status: withAction(status),
     error,
     ...(platform === null ? {} : { platform }),
     ...(campaignReferenceId === null ? {} : { campaignReferenceId }),
   };
+}
+
+/** What whoever sent it can do about a rejection stands with the status. */
+export function withAction<S extends { readonly id: number }>(status: S): S & { readonly action?: string } {
+  const action = STATUS_ACTIONS[status.id];
+  return action === undefined ? status : { ...status, action };
 }
 
 function platformOf({ entityId, applicationId }: Pick<ReportFacts, "entityId" | "applicationId">) {
