@@ -247,6 +247,8 @@ const MATRIX: Readonly<Record<string, Row>> = {
   "GET /sms/3/reports": { statuses: anybody(), scope: "track" },
   "GET /sms/3/logs": { statuses: anybody(), scope: "track" },
   "GET /account/1/balance": { statuses: anybody(), scope: "balance" },
+  "GET /account/1/total-balance": { statuses: anybody(), scope: "balance" },
+  "GET /account/1/free-messages": { statuses: anybody(), scope: "balance" },
   "POST /account/1/api-keys": { statuses: anybody(), scope: null, call: () => ({ body: {} }) },
   "GET /account/1/api-keys": { statuses: anybody(), scope: null },
   "DELETE /account/1/api-keys/{id}": {

@@ -194,7 +194,10 @@ rate = [{ prefix = "", price = "0.01" }]
   assert.equal(state.reason, "the login was refused: 20003");
   const told = (await examined(service)).about("upstream");
   assert.deepEqual([told.area, told.state], ["carriers", "wrong"]);
-  assert.match(told.says, /^the carrier upstream is down: the login was refused: 20003; \d+ messages? waits? for it$/);
+  assert.match(
+    told.says,
+    /^the carrier upstream is down: the login was refused: 20003; \d+ messages? waits? for it\. From here: \S+ the login was refused: HTTP 401$/,
+  );
   assert.match(told.mend!, /"heliograph carrier set upstream username=… --password-stdin"/);
   const before = provider.refused;
   await stateIs("refused");

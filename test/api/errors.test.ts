@@ -94,7 +94,7 @@ const UNKNOWN_PATHS = [
   "/sms/1/text/advanced/more",
   "/sms/3/text/advanced",
   "/SMS/1/text/advanced",
-  "//sms/1/text/advanced",
+  "/sms//1/text/advanced",
   "/account/1",
   "/1/smsmessaging",
   "/%2e%2e/%2e%2e/etc/passwd",

@@ -271,7 +271,7 @@ const shared = await startTestService({ after }, { catalogue: WITH_INBOX });
 
 test("a phone that cannot be is told so", async () => {
   const wrong: [change: object, field: string, says: string][] = [
-    [{ from: "Sender" }, "from", "from must be 4 to 15 digits."],
+    [{ from: "Sender" }, "from", "from must be 4 to 15 digits, with its country's code."],
     [{ to: "+41" }, "to", "to must be 3 to 15 digits."],
     [{ to: null }, "to", "to is required."],
     [{ text: "" }, "text", "text must not be empty."],
