@@ -18,6 +18,11 @@ export const IncomingNumber = Type.Object(
     forwardUrl: Type.Optional(Type.String({ maxLength: MAX_URL_LENGTH })),
     /** The form of the push. Default application/json. get-url and post-url are Kannel's: its escapes stand in forwardUrl. */
     contentType: Type.Optional(oneOf(INCOMING_FORMS)),
+    /** What messages to the number carry, as those that are sent do. */
+    callbackData: Type.Optional(Type.String({ maxLength: 4_000 })),
+    entityId: Type.Optional(Type.String({ maxLength: 255 })),
+    applicationId: Type.Optional(Type.String({ maxLength: 255 })),
+    campaignReferenceId: Type.Optional(Type.String({ maxLength: 255 })),
     /** First words that the client is told of. */
     keywords: Type.Optional(Words),
     /** The same, and the sender goes on the account's opt-out list. */

@@ -185,6 +185,7 @@ export function acceptCommands(
         pull: toPull ? 0 : null,
         pull_at_ms: toPull ? receivedAtMs : null,
         regional: regionals[message.content]!,
+        written: content.written ?? null,
         conversion: accepted ? input.conversion : null,
         ...columns[message.content]!,
       };

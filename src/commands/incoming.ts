@@ -10,6 +10,8 @@
  * finished set has, to the letter, starts an *echo*: a set that comes to nothing unless a part joins it that is new. And a part whose
  * place in a set has another text begins a set of its own.
  */
+
+import { carriedOf } from "../message/fields.ts";
 import type { IncomingPart } from "../message/incoming.ts";
 import {
   joinParts,
@@ -35,6 +37,7 @@ import type { ReportTarget } from "../store/unit.ts";
 import { commands } from "./entry.ts";
 import type { LiveNews } from "./live-news.ts";
 import { optOutStatements } from "./opt-outs.ts";
+import { PLATFORM_FILTER, platformValues } from "./platform-filter.ts";
 
 /** Of the sets with one name, how many are looked at: phones that number all their messages alike must not slow down the rest. */
 const NEWEST_SETS = 8;
@@ -110,17 +113,23 @@ export function incomingCommands({ sql, tables, ids, unit }: CommandParts, news:
   const accountNamed = selecting(sql, ACCOUNT, ["id", "currency", "subscriptions"], ["key"]);
   const insertMessage = sql.prepare<Value[]>(
     `INSERT INTO incoming_message (key, carrier_id, account_id, sender, recipient, body, keyword, part_count, received_at_ms, to_fetch, encoding,
-       forward_url, wish)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       forward_url, wish, callback_data, entity_id, application_id, campaign_reference_id)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   const optOuts = optOutStatements(sql);
   const factColumns = `CAST(message.key AS TEXT) AS "messageId", message.sender AS "from", message.recipient AS "to", message.body AS text,
-    message.keyword, message.received_at_ms AS "receivedAtMs", message.part_count AS "smsCount", message.encoding`;
-  const toFetch = sql.prepare<[number, number, number], FactsRow<IncomingFacts>>(
-    `SELECT ${factColumns}, account.currency FROM incoming_message AS message JOIN account ON account.id = message.account_id
-     WHERE message.account_id = ? AND message.to_fetch = 1 AND message.fetch_after_ms <= ? ORDER BY message.key LIMIT ?
-     ${dialect.lockFree("message")}`,
-  );
+    message.keyword, message.received_at_ms AS "receivedAtMs", message.part_count AS "smsCount", message.encoding,
+    callback_data AS "callbackData", entity_id AS "entityId", application_id AS "applicationId", campaign_reference_id AS "campaignReferenceId"`;
+  const fetchWith = (more: string) =>
+    sql.prepare<Value[], FactsRow<IncomingFacts>>(
+      `SELECT ${factColumns}, account.currency FROM incoming_message AS message JOIN account ON account.id = message.account_id
+       WHERE message.account_id = ? AND message.to_fetch = 1 AND message.fetch_after_ms <= ? ${more} ORDER BY message.key LIMIT ?
+       ${dialect.lockFree("message")}`,
+    );
+  const toFetch = fetchWith("");
+  // Of those that have waited longest: a filter may match none of a million.
+  const toFetchOf = fetchWith(`AND message.key < coalesce((SELECT key FROM incoming_message
+     WHERE account_id = ? AND to_fetch = 1 AND fetch_after_ms <= ? ORDER BY key LIMIT 1 OFFSET ${MAX_COUNTED}), ?) ${PLATFORM_FILTER}`);
   const handOut = sql.prepare<[number, bigint]>("UPDATE incoming_message SET fetch_after_ms = ? WHERE key = ?");
   const fetched = sql.prepare<[bigint]>("UPDATE incoming_message SET to_fetch = 0 WHERE key = ?");
   const countToFetch = counting<[number, number, number]>(
@@ -219,6 +228,7 @@ export function incomingCommands({ sql, tables, ids, unit }: CommandParts, news:
     const key = ids.take(1);
     await tables.load({ newKeys: [key] });
     const waits = account !== undefined && target === null;
+    const carried = carriedOf(account === undefined ? {} : (rule ?? {}));
     await insertMessage.run(
       BigInt(key),
       carrierId,
@@ -233,6 +243,7 @@ export function incomingCommands({ sql, tables, ids, unit }: CommandParts, news:
       binary === null ? null : serializeEncoding(binary),
       target?.url ?? null,
       account === undefined ? null : wish,
+      ...[carried.callbackData, carried.entityId, carried.applicationId, carried.campaignReferenceId],
     );
     if (account === undefined) return 1;
     if (news.isOn) news.incoming(account.id, { messageId: key, from, to, text });
@@ -244,6 +255,7 @@ export function incomingCommands({ sql, tables, ids, unit }: CommandParts, news:
       const facts = { messageId: key, from, to, text, keyword, receivedAtMs, smsCount: parts.length, currency };
       unit().tell("incoming", target, {
         ...facts,
+        ...carried,
         ...(binary === null ? {} : { binary }),
         ...(callbackData === null ? {} : { callbackData }),
       });
@@ -280,8 +292,11 @@ export function incomingCommands({ sql, tables, ids, unit }: CommandParts, news:
       return { unmatched, more, waits: more || (await anySet.get()) !== undefined };
     },
 
-    async fetchIncoming({ accountId, limit, nowMs, againAtMs }) {
-      const messages = await toFetch.all(accountId, nowMs, limit);
+    async fetchIncoming({ accountId, limit, nowMs, againAtMs, platform }) {
+      const waiting = [accountId, nowMs];
+      const messages = await (platform == null
+        ? toFetch.all(...waiting, limit)
+        : toFetchOf.all(...waiting, ...waiting, LAST_KEY, ...platformValues(platform), limit));
       await Promise.all(messages.map(({ messageId }) => handOut.run(againAtMs, BigInt(messageId))));
       const pending = messages.length < limit ? 0 : await countToFetch(accountId, nowMs, MAX_COUNTED);
       return { messages: messages.map(factsOf), pending };

@@ -30,6 +30,7 @@ const NO_LIMIT = Number.MAX_SAFE_INTEGER;
 
 interface LogRow extends FactsRow {
   readonly body: string;
+  readonly written: string | null;
 }
 
 interface Walk {
@@ -58,7 +59,7 @@ export function logCommands({ sql }: CommandParts) {
     );
     const rowsWith = (more: string) =>
       sql.prepare<Value[], LogRow>(
-        `SELECT ${FACTS_COLUMNS}, body, encoding FROM message ${along}
+        `SELECT ${FACTS_COLUMNS}, body, encoding, written FROM message ${along}
          WHERE ${where} AND ${BELOW} AND (log_at_ms > ? OR key >= ?) AND ${FILTER} ${more} ${NEWEST_FIRST} LIMIT ?`,
       );
     const rowsOf = rowsWith("");
@@ -143,6 +144,7 @@ export function logCommands({ sql }: CommandParts) {
           ...factsOf(row),
           key: row.key,
           text: row.body,
+          written: row.written === null ? null : JSON.parse(row.written),
           encoding: parseEncoding(row.encoding),
         })),
         next: rows.length < limit ? floor : placeOf(rows.at(-1)!),

@@ -1,15 +1,16 @@
 /** One message object of a request becomes the content that its destinations share, or a list of what is wrong with it. Pure. */
 import { carriedOf, usedOf } from "../message/fields.ts";
-import type { Content } from "../message/message.ts";
+import type { AsWritten, Content } from "../message/message.ts";
 import { readRegional } from "../message/regional.ts";
 import { type Subscription, subscriptionFor } from "../message/subscription.ts";
+import { given } from "../runtime/given.ts";
 import { urlProblem } from "../runtime/urls.ts";
 import { parseDateTime } from "../schedule/date-time.ts";
 import { expiry, firstSendable, tooFarAhead } from "../schedule/sending-time.ts";
 import type { DeliveryWindow } from "../schedule/window.ts";
 import { chosenSender, maySendAs, type SenderRules, senderFault } from "../sms/addresses.ts";
 import { STATUS } from "../sms/statuses.ts";
-import { type KnownBodies, prepareBody } from "./body.ts";
+import { type KnownBodies, type PreparedBody, prepareBody } from "./body.ts";
 import type { MessageFields, Problem, RequestedMessage, TimeOfDay } from "./request.ts";
 
 const KEPT_ADDRESS_LENGTH = 64;
@@ -78,6 +79,7 @@ export function prepareContent(
       window,
       expiresAtMs: expiry(firstMs, validityMs ?? minutes(fields.validityPeriod)),
       regional: readRegional(fields.regional),
+      written: writtenOf(fields, body),
       ...usedOf(fields),
       ...carriedOf(fields),
       callbackData: fields.callbackData ?? standing?.callbackData ?? null,
@@ -89,6 +91,21 @@ function faultOfSender(rules: SenderRules, from: string): string | null {
   const fault = senderFault(from);
   if (fault === null) return maySendAs(rules, from) ? null : "is no sender that this account may use";
   return from === "" ? "is missing, and the account has no default sender" : fault;
+}
+
+/** For the logs, which tell the client's own text and what he asked to be done with it. */
+function writtenOf(
+  { text, transliteration, language, languageCode }: MessageFields,
+  body: PreparedBody,
+): string | null {
+  if (transliteration === undefined && language === undefined && languageCode === undefined) return null;
+  const isOther = body.rejectedStatusId === null && text !== body.text;
+  const written: AsWritten = given({
+    text: isOther ? text : undefined,
+    transliteration,
+    language: language ?? (languageCode === undefined ? undefined : { languageCode }),
+  });
+  return JSON.stringify(written);
 }
 
 /** What reports it where it names no URL of its own. */

@@ -31,7 +31,7 @@ type ValueOf<Name extends FieldName> = {
   readonly number: number | null;
   readonly switch: boolean;
 }[Fields[Name]["is"]];
-type GivenOf<Names extends FieldName> = { readonly [Name in Names]?: NonNullable<ValueOf<Name>> };
+export type GivenOf<Names extends FieldName> = { readonly [Name in Names]?: NonNullable<ValueOf<Name>> };
 
 /** As a client gives them. */
 export type GivenFields = GivenOf<FieldName>;

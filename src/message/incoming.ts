@@ -13,10 +13,11 @@ import {
   textOfPieces,
   textOfReceived,
 } from "../sms/received.ts";
+import type { CarriedName, GivenOf } from "./fields.ts";
 import type { INCOMING_FORMS } from "./report-form.ts";
 
 /** What the operator says of a number: whose it is, where its messages go, and the words that mean something. */
-export interface NumberRule {
+export interface NumberRule extends GivenOf<CarriedName> {
   readonly number: string;
   /** The account's key. */
   readonly account: string;

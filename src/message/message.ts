@@ -31,6 +31,16 @@ export interface Content extends Carried, Used {
   readonly window: DeliveryWindow | null;
   readonly expiresAtMs: number;
   readonly regional: Regional | null;
+  /** AsWritten as JSON, where the client asked for other letters; for the logs. */
+  readonly written?: string | null;
+}
+
+/** What a client wrote that does not go out so. */
+export interface AsWritten {
+  /** Left out where it is what went. */
+  readonly text?: string;
+  readonly transliteration?: string;
+  readonly language?: object;
 }
 
 /** A message on its way to a carrier, owned by this node. */
@@ -86,7 +96,8 @@ export interface ReportFacts extends Carried {
 }
 
 /** What is told of a message that a phone sent, before it is JSON or XML. */
-export interface IncomingFacts {
+/** What it carries is the number's; the callbackData of one that is told to a subscription is that one's. */
+export interface IncomingFacts extends Partial<Carried> {
   readonly messageId: string;
   readonly from: string;
   readonly to: string;
@@ -100,8 +111,6 @@ export interface IncomingFacts {
   readonly currency: string;
   /** Of a message that is no text, which then has its hex for one. */
   readonly binary?: OctetEncoding;
-  /** Of the subscription that it is told to. */
-  readonly callbackData?: string;
 }
 
 /** That an account's balance has gone below the amount which its owner named. */

@@ -173,6 +173,7 @@ const CONTENT = record<Content>()([
   "window",
   "expiresAtMs",
   "regional",
+  "written",
   ...USED_NAMES,
   ...CARRIED_NAMES,
 ]);

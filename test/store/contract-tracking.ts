@@ -401,6 +401,7 @@ export function trackingContract(engine: string, make: MakeDatabase): void {
             model.push({
               key,
               encoding: "gsm7",
+              written: null,
               bulkId,
               // A duplicate has an id of its own.
               messageId: outcome.statusIds[0] === DUPLICATE ? key : (name ?? key),

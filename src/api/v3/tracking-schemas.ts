@@ -58,7 +58,15 @@ export const LogResponse = Type.Object({
       ...ends,
       content: Type.Object(
         {
-          text: OptionalText("As the phone shows it."),
+          text: OptionalText("As you wrote it."),
+          transliteration: OptionalText("What you asked for."),
+          language: optional(
+            Type.Object({
+              languageCode: optional(Type.String()),
+              singleShift: optional(Type.Boolean()),
+              lockingShift: optional(Type.Boolean()),
+            }),
+          ),
           hex: OptionalText("The octets of a binary message."),
           dataCoding: optional(Type.Integer()),
           esmClass: optional(Type.Integer()),

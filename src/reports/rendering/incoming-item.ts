@@ -1,4 +1,5 @@
 /** Messages from phones, as the client reads them: the same in a push, in JSON and in XML, and when they are fetched. */
+import { type Carried, carriedFields, carriedOf } from "../../message/fields.ts";
 import { withoutKeyword } from "../../message/incoming.ts";
 import type { IncomingFacts } from "../../message/message.ts";
 import { formatDateTime } from "../../schedule/date-time.ts";
@@ -8,8 +9,8 @@ export function incomingResults(messages: readonly IncomingFacts[], pending: num
 }
 
 /**
- * The order of the fields is the order on the wire. A field that has no value is left out: strict clients die of a null. So there is no callbackData, which
- * belongs to the form and is never known here.
+ * The order of the fields is the order on the wire. A field that has no value is left out: strict clients die of a null. What a number carries is the
+ * operator's to set.
  */
 function incomingItem(facts: IncomingFacts) {
   const { messageId, from, to, text, keyword, smsCount, currency } = facts;
@@ -25,6 +26,7 @@ function incomingItem(facts: IncomingFacts) {
     receivedAt: formatDateTime(facts.receivedAtMs),
     smsCount,
     price: { pricePerMessage: 0, currency },
+    ...carriedFields(carriedOf(facts as Carried)),
     ...(binary === undefined ? {} : { binary }),
   };
 }

@@ -1,5 +1,5 @@
 /** One item of a report as clients of version 3 read it: pushed in JSON and XML, and fetched. */
-import type { ReportFacts } from "../../message/message.ts";
+import type { AsWritten, ReportFacts } from "../../message/message.ts";
 import { type Body, isOctets } from "../../sms/body.ts";
 import { STATUS_ACTIONS } from "../../sms/data/status-actions.ts";
 import { type LogFacts, reportItem } from "./report-item.ts";
@@ -39,12 +39,16 @@ function platformOf({ entityId, applicationId }: Pick<ReportFacts, "entityId" | 
 }
 
 /** A message that is still on its way carries as doneAt what an intermediate report carries. */
-export function logItemV3(facts: LogFacts & Pick<Body, "encoding">) {
+export function logItemV3(facts: LogFacts & LoggedBody) {
   const { to, callbackData: _, ...item } = reportItemV3({ ...facts, doneAtMs: facts.doneAtMs ?? facts.sentAtMs });
   return { ...item, destination: to, content: contentOf(facts) };
 }
 
-/** Strict readers take exactly these fields, and either text or hex. */
-function contentOf({ text, encoding }: Pick<Body, "text" | "encoding">) {
-  return isOctets(encoding) ? { hex: text, ...encoding } : { text };
+interface LoggedBody extends Pick<Body, "text" | "encoding"> {
+  readonly written: AsWritten | null;
+}
+
+/** Strict readers take exactly these fields, and either text or hex. The text is the client's own. */
+function contentOf({ text, encoding, written }: LoggedBody) {
+  return isOctets(encoding) ? { hex: text, ...encoding } : { text, ...written };
 }

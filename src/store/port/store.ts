@@ -161,7 +161,7 @@ export interface Store extends CarrierStore, PinStore, ReportStore {
    * whoever has them for good confirms them by their ids.
    */
   fetchIncoming(
-    input: Pick<ReportFetch, "accountId" | "limit" | "nowMs" | "againAtMs">,
+    input: Pick<ReportFetch, "accountId" | "limit" | "nowMs" | "againAtMs" | "platform">,
   ): Promise<{ messages: IncomingFacts[]; pending: number }>;
   confirmIncoming(input: { keys: readonly string[] }): Promise<void>;
   /** An account's messages from phones, newest first, from before a key on, whether they were fetched or not. They stay as they are. */

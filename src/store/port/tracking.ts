@@ -1,5 +1,5 @@
 /** The logs: which messages, and where in them. */
-import type { MessageKey, ReportFacts } from "../../message/message.ts";
+import type { AsWritten, MessageKey, ReportFacts } from "../../message/message.ts";
 import type { Body } from "../../sms/body.ts";
 
 /** Which messages, by their names; null where it does not matter. Of a client's own messageId, rejected messages have it too. */
@@ -51,4 +51,5 @@ export interface LoggedMessage extends Omit<ReportFacts, "doneAtMs"> {
   /** Of a binary message, its hex. */
   readonly text: string;
   readonly encoding: Body["encoding"];
+  readonly written: AsWritten | null;
 }

@@ -69,6 +69,8 @@ export const MESSAGE = new Table("message", ["key"], {
   secret_body: text({ null: true, changes: "secret", seldom: "secret" }), // what the carrier gets in place of `body`
   /** Regional as JSON. */
   regional: text({ null: true, seldom: "carried" }),
+  /** AsWritten as JSON. */
+  written: text({ null: true, seldom: "carried" }),
   /** KeptConversion as JSON. */
   conversion: text({ null: true, changes: "conversion", seldom: "carried" }),
   ...FIELD_COLUMNS,
