@@ -7,11 +7,11 @@ import type { FastifyRequest } from "fastify";
 import { LIVE_KINDS, type LiveBatch, type LiveEvent, type LiveHub, missedIn } from "../events/live.ts";
 import { boundedCache } from "../runtime/cache.ts";
 import { Type } from "../runtime/type.ts";
+import { formatDateTime } from "../schedule/date-time.ts";
 import { watchRefusal } from "./auth.ts";
 import { finderOf, sendStream } from "./console/live.ts";
 import type { LiveStream } from "./console/live-stream.ts";
 import { accountOfSearch } from "./console/messages.ts";
-import { isoTime, isoTimeOrNull } from "./console/schemas.ts";
 import { badField } from "./errors.ts";
 import { type Api, accountOf, TRACKING } from "./operation.ts";
 import type { ApiParts } from "./parts.ts";
@@ -45,16 +45,16 @@ function readKinds(query: unknown): ReadonlySet<string> | null {
 
 function shown({ accountId: _, atMs, dueAtMs, report, ...event }: LiveEvent, account: string): object {
   return {
-    at: isoTime(atMs),
+    at: formatDateTime(atMs),
     account,
     ...event,
-    ...(dueAtMs === undefined ? {} : { dueAt: isoTime(dueAtMs) }),
+    ...(dueAtMs === undefined ? {} : { dueAt: formatDateTime(dueAtMs) }),
     ...(report === undefined ? {} : { report: shownReport(report) }),
   };
 }
 
 function shownReport({ url, retryAtMs, ...report }: NonNullable<LiveEvent["report"]>): object {
-  return { ...report, url, retryAt: isoTimeOrNull(retryAtMs) };
+  return { ...report, url, retryAt: retryAtMs === null ? null : formatDateTime(retryAtMs) };
 }
 
 /** What one reader gets, and has still to get. */

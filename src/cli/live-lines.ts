@@ -1,6 +1,7 @@
 /** Live events as lines for people: one each, in columns that stay in place, without what a terminal would obey. */
 import type { LiveEvent } from "../events/live.ts";
 import { visibleLine } from "../runtime/visible.ts";
+import { formatDateTime } from "../schedule/date-time.ts";
 
 type Moment = string | number;
 
@@ -24,12 +25,12 @@ function clipped(text: string): string {
     : `${characters.slice(0, SHOWN_TEXT).join("")}…`;
 }
 
-function isoOf(at: Moment): string {
-  return new Date(at).toISOString();
+function momentOf(at: Moment): string {
+  return typeof at === "number" ? formatDateTime(at) : at;
 }
 
 function timeOf(at: Moment): string {
-  return isoOf(at).slice(11, 19);
+  return momentOf(at).slice(11, 19);
 }
 
 function wordsOf(event: ToldEvent): (string | null)[] {
@@ -40,7 +41,7 @@ function wordsOf(event: ToldEvent): (string | null)[] {
       return [
         `to ${to} from ${from}`,
         JSON.stringify(clipped(text)),
-        dueAt === undefined ? null : `goes at ${isoOf(dueAt)}`,
+        dueAt === undefined ? null : `goes at ${momentOf(dueAt)}`,
       ];
     case "rejected":
       return [`to ${to} from ${from}`, JSON.stringify(clipped(text)), why];

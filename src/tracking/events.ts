@@ -6,6 +6,7 @@ import { SUBJECT, type TraceDetails, type TraceKind } from "../events/trace.ts";
 import { formatMicros } from "../money/amounts.ts";
 import { bodyOf } from "../reports/rendering/report-body.ts";
 import { shownUrl } from "../runtime/shown-url.ts";
+import { formatDateTime } from "../schedule/date-time.ts";
 import { findError } from "../sms/errors.ts";
 import { statusById } from "../sms/statuses.ts";
 import type { LivePosting, MessageLife, UntakenReport } from "../store/port/message-life.ts";
@@ -399,7 +400,7 @@ function later({ later: receipts }: MessageLife): Told[] {
 function clicked({ links }: MessageLife): Told[] {
   return links.flatMap(({ target, clicks, firstClickAtMs, lastClickAtMs }) => {
     if (firstClickAtMs === null || lastClickAtMs === null) return [];
-    const since = clicks === 1 ? null : `${clicks} clicks, the last at ${new Date(lastClickAtMs).toISOString()}`;
+    const since = clicks === 1 ? null : `${clicks} clicks, the last at ${formatDateTime(lastClickAtMs)}`;
     return [{ atMs: firstClickAtMs, kind: "clicked", what: "link opened", detail: [`leads to ${target}`, since] }];
   });
 }

@@ -6,6 +6,8 @@ import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type TestContext, test } from "node:test";
+import { carrierFindings } from "../../src/api/console/carrier-findings.ts";
+import type { CarrierFacts } from "../../src/carriers/facts.ts";
 import { type Examination, examination } from "../support/doctor.ts";
 import { good, OPERATOR } from "../support/operator.ts";
 import { ReportReceiver, status } from "../support/report-receiver.ts";
@@ -24,6 +26,21 @@ function examined({ url, settings }: TestService, ...args: string[]): Promise<Ex
     },
   });
 }
+
+test("a carrier that is sick is told with the moment since when, as the command line writes moments", () => {
+  const health = {
+    state: "sick",
+    sinceMs: Date.UTC(2026, 1, 12, 9, 58, 20, 323),
+    why: "it takes nothing",
+    share: 0,
+  } as const;
+  const carrier = { id: "first", isUp: true, sinceMs: 0, health, connections: null, waiting: 0, putOff: 0 };
+  const [finding] = carrierFindings([carrier as unknown as CarrierFacts]);
+  assert.equal(
+    finding?.says,
+    "the carrier first is bound and is sick since 2026-02-12T09:58:20.323+0000: it takes nothing",
+  );
+});
 
 test("a receiver that fails now is told: its host, since when, its last answer, and how many wait", async (t) => {
   const receiver = await ReportReceiver.start();

@@ -136,8 +136,11 @@ test("clicks are counted all, and told up to a bound, each by itself", async (t)
   for (let round = 0; round < 6; round++)
     await Promise.all(Array.from({ length: 20 }, () => open(shared, `/l/${message!.codes[0]}`)));
   await receiver.waitForRequests(100);
-  const [link] = (await view(shared, message!.messageId)).links;
+  const { links, events } = await view(shared, message!.messageId);
+  const [link] = links;
   assert.equal(link.clicks, 120);
+  const told = JSON.stringify(events.find(({ kind }: { kind: string }) => kind === "clicked").detail);
+  assert.ok(told.includes(`120 clicks, the last at ${link.lastClickAt.replace("Z", "+0000")}`), told);
   assert.equal(link.target, TARGET);
   assert.ok(link.firstClickAt <= link.lastClickAt);
   // A second message's click comes behind whatever was still to be told of the first.

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, type TestContext, test } from "node:test";
+import { formatDateTime, parseDateTime } from "../../src/schedule/date-time.ts";
 import { type Child, type Program, runProgram, startChild, startProgram } from "../support/child.ts";
 import { closedPort } from "../support/ports.ts";
 import { callService, eventually, temporaryDirectory } from "../support/service.ts";
@@ -101,7 +102,8 @@ test("with --json each event is a line for scripts, and --events chooses among t
     status: "UNDELIVERABLE_NOT_DELIVERED",
     error: "EC_UNKNOWN_SUBSCRIBER",
   });
-  assert.ok(Date.parse(at) <= Date.parse(endedAt));
+  for (const moment of [at, endedAt]) assert.equal(moment, formatDateTime(parseDateTime(moment)!));
+  assert.ok(at <= endedAt);
 });
 
 test("it outlives a service that stops, and one that is killed, and says so", async (t) => {

@@ -1,66 +1,78 @@
 /**
- * docs/reselling.md, block by block, as pasted: the operator's commands and the reseller's requests, against a service that runs; and
- * what its table says that a reseller can and cannot.
+ * docs/reselling.md, block by block, as pasted into terminals beside the sandbox, where only directories and ports are others; and what its
+ * table says that a reseller can and cannot.
  */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { newService } from "../cli/in-process.ts";
+import { commandsOn } from "../cli/in-process.ts";
 import { startChild } from "../support/child.ts";
 import { addOtherReseller, good, operating, RESELLER } from "../support/operator.ts";
-import { basic, callService, eventually, startTestService } from "../support/service.ts";
+import { closedPort } from "../support/ports.ts";
+import { basic, eventually, startTestService, temporaryDirectory } from "../support/service.ts";
 import { Terminal } from "../support/terminal.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 const PAGE = readFileSync(join(ROOT, "docs/reselling.md"), "utf8");
 const BLOCKS = [...PAGE.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, block]) => block!);
 
-test("the page works as pasted: a reseller, its clients, their money, a statement, a suspension", {
+/** A command that goes on until it is stopped, and so has a terminal of its own. */
+const GOES_ON = /^\.\/heliograph receive /;
+
+test("the page works as pasted beside the sandbox: a reseller, its clients, their money, a statement, a suspension", {
   timeout: 180_000,
 }, async (t) => {
-  const { data, json, done } = await newService(t);
-  await done("exchange", "set", "USD", "EUR", "0.92");
-  const service = await startChild(t, ["serve", "--port", "0", "--data", data], { HELIOGRAPH_LOG_LEVEL: "silent" });
-  const terminal = new Terminal(t);
-  await terminal.paste(`export HELIOGRAPH_STORE_DATA=${data}`);
+  // The directory stands for the clone: its sandbox is in `data` there, and no command says so.
+  const clone = await temporaryDirectory(t);
+  const { json } = commandsOn("--data", join(clone, "data"));
+  const sandbox = await startChild(t, ["sandbox", "--port", "0", "--data", join(clone, "data")]);
+  const receiverPort = await closedPort();
+  const asPasted = (block: string): string =>
+    block
+      .replaceAll("./heliograph", join(ROOT, "heliograph"))
+      .replaceAll("http://127.0.0.1:8080", sandbox.url)
+      .replaceAll(/\b9000\b/g, String(receiverPort))
+      .replaceAll("curl ", "curl -sS --fail-with-body ");
+  const openTerminal = async (): Promise<Terminal> => {
+    const terminal = new Terminal(t);
+    await terminal.paste(`cd ${clone}`);
+    return terminal;
+  };
 
-  let password = "";
+  const [here, receiver] = [await openTerminal(), await openTerminal()];
   const said = new Map<string, string>();
   for (const block of BLOCKS) {
-    const script = block
-      .replaceAll(/^heliograph /gm, `node ${join(ROOT, "bin/heliograph.js")} `)
-      .replaceAll("https://sms.example.com", service.url)
-      .replaceAll("PASSWORD", password)
-      // The network from which this test comes.
-      .replaceAll("192.0.2.0/24", "127.0.0.0/8")
-      .replaceAll("curl ", "curl -sS --fail-with-body ");
-    const answer = await terminal.paste(script);
-    said.set(block, answer);
-    password ||= /Log in as shop with this password[^\n]*\n(\S+)/.exec(answer)?.[1] ?? "";
-    // A running service follows the command line within a second.
-    if (block.includes("--parent SHOP"))
-      await eventually(async () => {
-        const authorization = `Basic ${btoa(`shop:${password}`)}`;
-        return (await callService(service.url, "GET", "/account/1/balance", { authorization })).status === 200;
-      });
+    if (GOES_ON.test(block)) {
+      receiver.type(asPasted(block));
+      await eventually(async () => receiver.output.includes(`on http://127.0.0.1:${receiverPort}`));
+      continue;
+    }
+    said.set(block, await here.paste(asPasted(block)));
+    // The message is on its way; what comes next is about one that has failed.
+    if (block.includes("/text/single"))
+      await eventually(async () =>
+        JSON.stringify(await json("message", "list", "--account", "SHOP-TWO")).includes("UNDELIVERABLE"),
+      );
   }
   const saidBy = (words: string): string =>
     said.get(BLOCKS.find((block) => block.includes(words)) ?? assert.fail(`the page has no "${words}"`))!;
 
   const made = JSON.parse(saidBy('"key": "SHOP-TWO"'));
   assert.deepEqual([made.parent, made.balance, made.alert.below], ["SHOP", 0, 5]);
-  assert.match(saidBy("/api-keys"), /"SHOP-ONE"[\s\S]*"SHOP-TWO"[\s\S]*"scopes":\["send"\]/);
+  assert.match(saidBy("accounts/SHOP-TWO\n"), /"SHOP-ONE"[\s\S]*"SHOP-TWO"/);
+  await eventually(async () => /"accountKey": "SHOP-TWO"/.test(receiver.output));
   assert.match(saidBy("payments/funds"), /"transactionId"/);
+  assert.equal(JSON.parse(saidBy("/text/single")).messages[0].status.name, "PENDING_ENROUTE");
   assert.equal(JSON.parse(saidBy("creditLimit")).creditLimit, 50);
   assert.match(saidBy("rate quote"), /0\.01 EUR a part/);
-  assert.match(saidBy("format=csv"), /,closing,/);
+  assert.match(saidBy("statement?format=csv"), /,charge,-0\.01,24\.99,[\s\S]*,closing,,24\.99,/);
   assert.match(saidBy("/plans/shop-retail"), /"prefix":"41","country":"CH","price":0\.05,"ownPrice":0\.01/);
   assert.match(saidBy("--reseller SHOP"), /"account":"SHOP-TWO"[\s\S]*,closing,[\s\S]*^SHOP-TWO /m);
-  assert.match(saidBy("message failures"), /"failed":0[\s\S]*Of 0 messages none failed\./);
+  assert.match(saidBy("message failures"), /"failed":1,[\s\S]*"EC_UNKNOWN_SUBSCRIBER"[\s\S]*Of 1 message 1 failed/);
   assert.equal(JSON.parse(saidBy("suspended")).suspended, true);
   const account = await json("account", "show", "SHOP-TWO");
-  assert.equal(Number(account.balance), 25);
+  assert.equal(Number(account.balance), 24.99);
 });
 
 /** The rows of the table "What a reseller can and cannot": each cell is a promise. */

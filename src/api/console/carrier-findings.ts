@@ -4,6 +4,7 @@ import { isLoginRefused, newestProblem } from "../../carriers/state.ts";
 import { loginRemedy } from "../../doctor/connections.ts";
 import { type Finding, Findings } from "../../doctor/finding.ts";
 import { counted } from "../../runtime/text.ts";
+import { formatDateTime } from "../../schedule/date-time.ts";
 
 /** A carrier that said so within this time says so still: between two looks a queue may run empty. */
 const THROTTLED_LATELY_MS = 300_000;
@@ -31,7 +32,7 @@ export function carrierFindings(facts: readonly CarrierFacts[]): Finding[] {
     if (state === "sick")
       found.wrong(
         id,
-        `the carrier ${id} ${isThere} and is sick since ${new Date(sinceMs).toISOString()}: ${reason}`,
+        `the carrier ${id} ${isThere} and is sick since ${formatDateTime(sinceMs)}: ${reason}`,
         "messages take another carrier of their route where there is one; it is tried with single messages, and gets all of them again by degrees. Ask the carrier if it stays so",
       );
     else if (state === "slow")
