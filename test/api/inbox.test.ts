@@ -197,6 +197,31 @@ for (const contentType of ["application/json", "application/xml"]) {
   });
 }
 
+test("messages carry what is set for their number, and are fetched by it", async (t) => {
+  const carried = {
+    callbackData: "shop 7",
+    entityId: "promotions",
+    applicationId: "shop",
+    campaignReferenceId: "spring",
+  };
+  const fields = Object.entries(carried).map(([name, value]) => `${name} = "${value}"`);
+  const catalogue = WITH_INBOX + number(`number = "777"\n${fields.join("\n")}`);
+  const service = await startTestService(t, { catalogue, clock: new VirtualClock(START) });
+  await write(service, "Plain");
+  await write(service, "Carried", { to: "777" });
+  const fetched = async (query: string) => {
+    const { status, json, text } = await service.call("GET", `/sms/1/inbox/reports${query}`);
+    assert.equal(status, 200, text);
+    return json.results.map((item: Record<string, unknown>) => [
+      item.text,
+      Object.fromEntries(Object.keys(carried).flatMap((name) => (name in item ? [[name, item[name]]] : []))),
+    ]);
+  };
+  assert.deepEqual(await fetched("?entityId=another"), []);
+  assert.deepEqual(await fetched("?campaignReferenceId=winter,spring&applicationId=shop"), [["Carried", carried]]);
+  assert.deepEqual(await fetched(""), [["Plain", {}]]);
+});
+
 for (const [contentType, method, body] of [
   ["get-url", "GET", ""],
   ["post-url", "POST", "Kölle & Alaaf"],

@@ -178,6 +178,23 @@ test("the logs have version 3's names, and content with exactly one of text and 
   assert.ok(!("action" in byId.get(ids[0]!).status));
 });
 
+test("the logs tell the text as its client wrote it, and what he asked to be done with it", async () => {
+  const asked = {
+    transliteration: "TURKISH",
+    language: { languageCode: "TR", singleShift: true, lockingShift: false },
+  };
+  const ids = await send([
+    message({ content: { text: "Şehir", transliteration: "TURKISH" } }),
+    message({ content: { text: "Plain", ...asked } }),
+  ]);
+  const items = await whenDone(ids);
+  assertStrict(items);
+  const contents = new Map(items.map(({ messageId, content }) => [messageId, content]));
+  assert.deepEqual(contents.get(ids[0]!), { text: "Şehir", transliteration: "TURKISH" });
+  assert.deepEqual(contents.get(ids[1]!), { text: "Plain", ...asked });
+  assert.equal(service.handedOn.findLast(({ text }) => text.endsWith("ehir"))!.text, "Sehir");
+});
+
 test("a message on its way has no null", async () => {
   const [id] = await send([message({ destinations: [{ to: SILENT }] })]);
   const { json } = await logs(`messageId=${id}`);

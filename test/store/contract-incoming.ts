@@ -1,6 +1,7 @@
 /** What every engine of the store must do with messages from phones. Each case has a database of its own. */
 import assert from "node:assert/strict";
 import { describe, type TestContext, test } from "node:test";
+import { carriedOf } from "../../src/message/fields.ts";
 import type { IncomingPart, NumberRule } from "../../src/message/incoming.ts";
 import type { IncomingFacts } from "../../src/message/message.ts";
 import { type ReceivedOctets, textOfReceived } from "../../src/sms/received.ts";
@@ -113,6 +114,7 @@ export function incomingContract(engine: string, make: MakeDatabase): void {
         receivedAtMs: NOW + 5,
         smsCount: 1,
         currency: "EUR",
+        ...carriedOf({}),
       });
       assert.deepEqual([second.messages.length, second.pending], [1, 0]);
       assert.deepEqual(await fetchAll(bench), []);
@@ -200,6 +202,7 @@ export function incomingContract(engine: string, make: MakeDatabase): void {
             keyword: null,
             receivedAtMs: NOW,
             smsCount: 1,
+            ...carriedOf({}),
           },
         ],
       );

@@ -227,6 +227,7 @@ export function trackingContract(engine: string, make: MakeDatabase): void {
         key: message!.key,
         text: "Grüezi",
         encoding: "gsm7",
+        written: null,
       };
       const [two, one] = (await readLogs(bench)).messages;
       assert.deepEqual(one, facts);

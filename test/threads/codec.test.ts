@@ -33,6 +33,7 @@ const CONTENT = {
   notifyUrl: "https://example.com",
   reportForm: "application/json",
   regional: { southKorea: { title: "News" } },
+  written: null,
   ...carriedOf({ callbackData: "data" }),
   intermediateReport: false,
   sendAtMs: 1,
