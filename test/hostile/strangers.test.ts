@@ -23,6 +23,9 @@ const IMPATIENT = {
 };
 
 /** Posts what nobody would, reads while it writes, and gives the status; 0 where the connection was closed on it. */
+/** Octets behind an answer that are read of a stranger's request (unwanted-bodies.ts). */
+const READ_OF_A_STRANGER = 2_097_152;
+
 async function post(rig: Rig, path: string, headers: Record<string, string>, body: string): Promise<number> {
   const client = await RawClient.connect(rig.url);
   try {
@@ -54,11 +57,13 @@ test("whoever has no credentials", async (t) => {
     ];
     await rig.withstands("dear texts", 300, async () => {
       for (const [name, type, body] of bodies) {
+        // Whoever writes on and on behind an answer may be cut off before he reads it.
+        const cutOff = body.length > READ_OF_A_STRANGER ? [0] : [];
         for (const path of [LOGIN, SESSION]) {
           const status = await post(rig, path, type, body);
-          assert.ok([400, 401, 413, 429].includes(status), `${name}: ${status}`);
+          assert.ok([400, 401, 413, 429, ...cutOff].includes(status), `${name}: ${status}`);
         }
-        assert.equal(await post(rig, ADVANCED, type, body), 401, name);
+        assert.ok([401, ...cutOff].includes(await post(rig, ADVANCED, type, body)), name);
       }
     });
     await rig.withstands("dear headers", 300, async () => {
