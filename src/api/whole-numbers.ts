@@ -28,7 +28,7 @@ export function writtenOut(value: unknown, faults: readonly Fault[] | null | und
 
 /** "/messages/0/to/3" → "to" */
 function nameAt(pointer: string): string {
-  return pointer.replace(/(?:\/\d+)+$/, "").replace(/^.*\//, "");
+  return pointer.split("/").findLast((part) => !/^\d+$/.test(part)) ?? "";
 }
 
 function writeOut(value: unknown, isNamed: boolean): boolean {
