@@ -51,11 +51,8 @@ function readsOf({ accountId, bulkId, replay, firstKey, messages, speedLimit }: 
   };
 }
 
-export function acceptCommands(
-  { sql, tables, lanes, unit, epoch }: CommandParts,
-  bulks: Bulks,
-  { finished, news }: Hearers,
-) {
+export function acceptCommands(parts: CommandParts, bulks: Bulks, { finished, news }: Hearers) {
+  const { sql, tables, lanes, unit, epoch } = parts;
   const linksOf = linkWriter({ sql });
   const references = new NextReferences();
   const accept = (input: Acceptance): Awaitable<AcceptanceOutcome> => {
@@ -90,6 +87,8 @@ export function acceptCommands(
     let available = wallet.balanceMicros + wallet.creditLimitMicros;
     if (available > MAX_WALLET) available = MAX_WALLET;
     let charged = 0n;
+    /** A message is refused that so much more would have paid. */
+    let missing: bigint | null = null;
     let chargedParts = 0;
     const lists = optOutLists(accountId).filter((list) => tables.optOuts.any(list));
     const windows = input.contents.map((content) => (content.window === null ? null : JSON.stringify(content.window)));
@@ -107,7 +106,10 @@ export function acceptCommands(
       if (lists.some((list) => tables.optOuts.has({ list, number: message.to }))) {
         return STATUS.REJECTED_DESTINATION_BLOCKLISTED.id;
       }
-      if (cost > available) return STATUS.REJECTED_NOT_ENOUGH_CREDITS.id;
+      if (cost > available) {
+        if (missing === null || cost - available < missing) missing = cost - available;
+        return STATUS.REJECTED_NOT_ENOUGH_CREDITS.id;
+      }
       return content.dueAtMs === null && !stopped ? STATUS.PENDING_ENROUTE.id : STATUS.PENDING_ACCEPTED.id;
     };
 
@@ -204,6 +206,10 @@ export function acceptCommands(
 
     spreading?.write();
     if (charged > 0n) {
+      tables.wallets.relyOn(wallet, {
+        least: charged - wallet.creditLimitMicros,
+        ...(missing === null ? {} : { most: wallet.balanceMicros + missing - 1n }),
+      });
       tables.wallets.post({
         atMs: receivedAtMs,
         kind: "charge",
@@ -213,7 +219,7 @@ export function acceptCommands(
         messageKey: input.firstKey,
         partCount: chargedParts,
       });
-      alertBelow(unit(), accountId, wallet, charged, receivedAtMs);
+      alertBelow(parts, accountId, wallet, charged, receivedAtMs);
     }
     if (names.length > 0) {
       const partCounts = input.messages.map(({ content }) => input.contents[content]!.partCount);

@@ -86,19 +86,16 @@ export function claimingCommands(
       const lane = { accountId, carrierId };
       const wanted = Math.min(limit, lanes.room(lane));
       if (wanted <= 0) return { claimed: 0, more: true };
+      const emptied = lanes.emptied(lane);
       const known = tables.messages.nextWaiting(lane, wanted);
       const rows = known ?? tables.messages.cache(await unowned.all(carrierId, accountId, wanted));
       for (const row of rows)
         tables.messages.change(row, row.slot_until_ms === null ? { owner: epoch } : { owner: epoch, slot_until_ms: 0 });
       unit().messages.push(...rows.map(queuedMessage));
       const more = rows.length === wanted;
-      const before = lanes.isOverflowed(lane);
       lanes.take(lane, rows.length);
-      lanes.setOverflowed(lane, more);
-      unit().onRollback(() => {
-        lanes.take(lane, -rows.length);
-        lanes.setOverflowed(lane, before);
-      });
+      unit().onRollback(() => lanes.take(lane, -rows.length));
+      if (!more) unit().onCommit(emptied);
       return { claimed: rows.length, more };
     },
 

@@ -71,7 +71,7 @@ function between({ id }: Wallet, other: number, amountMicros: bigint) {
 }
 
 export function fundsCommands(parts: CommandParts) {
-  const { sql, tables, unit } = parts;
+  const { sql, tables } = parts;
   const audit = fundsAudit(parts);
   const holder = `SELECT id, key, currency, parent_id AS "parentId", retired_at_ms AS "retiredAtMs" FROM account WHERE key = ?`;
   // Locked, and before its wallet: an account that is being retired is retired before anything is put into it.
@@ -89,7 +89,7 @@ export function fundsCommands(parts: CommandParts) {
     const other = tables.wallets.ofService(service, wallet.currency);
     const posting = { atMs, kind: "funds", ...between(wallet, other, amountMicros), description, actorId } as const;
     const transactionId = await tables.wallets.postNumbered(posting);
-    alertBelow(unit(), to.id, wallet, -amountMicros, atMs);
+    alertBelow(parts, to.id, wallet, -amountMicros, atMs);
     await audit(to, wallet, { ...moved, transactionId });
     return transactionId;
   };

@@ -10,11 +10,23 @@ import type { Wallet } from "../store/wallet.ts";
 import { commands } from "./entry.ts";
 
 /** An account's balance goes down: whoever watches it is told at the moment when it passes the mark. */
-export function alertBelow(unit: Unit, accountId: number, wallet: Wallet, amountMicros: bigint, atMs: number): void {
+export function alertBelow(
+  { tables, unit }: Pick<CommandParts, "tables" | "unit">,
+  accountId: number,
+  wallet: Wallet,
+  amountMicros: bigint,
+  atMs: number,
+): void {
   const { alert, currency } = wallet;
+  if (alert === null) return;
+  const { belowMicros } = alert;
   const balanceMicros = wallet.balanceMicros - amountMicros;
-  if (alert === null || wallet.balanceMicros < alert.belowMicros || balanceMicros >= alert.belowMicros) return;
-  tellAlert(unit, accountId, alert, { balanceMicros, currency, atMs });
+  if (wallet.balanceMicros < belowMicros) tables.wallets.relyOn(wallet, { most: belowMicros - 1n });
+  else if (balanceMicros >= belowMicros) tables.wallets.relyOn(wallet, { least: belowMicros + amountMicros });
+  else {
+    tables.wallets.relyOn(wallet, { least: wallet.balanceMicros, most: wallet.balanceMicros });
+    tellAlert(unit(), accountId, alert, { balanceMicros, currency, atMs });
+  }
 }
 
 /** An alert is set on a balance that is below its mark already: nothing would pass that any more, so it is told at once. */
@@ -50,6 +62,7 @@ export function refund(
   if (amountMicros === 0n) return true;
   const wallet = tables.wallets.ofAccount(accountId);
   if (wallet.balanceMicros + amountMicros > MAX_WALLET) return false;
+  tables.wallets.relyOn(wallet, { most: MAX_WALLET - amountMicros });
   const from = tables.wallets.ofService("revenue", wallet.currency);
   tables.wallets.post({ atMs, kind: "refund", from, to: wallet.id, amountMicros, messageKey, partCount });
   return true;

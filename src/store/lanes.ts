@@ -15,6 +15,8 @@ interface Lane {
   readonly name: LaneName;
   owned: number;
   overflowed: boolean;
+  /** How often it has. */
+  overflows: number;
 }
 
 export class LaneAccounts {
@@ -32,7 +34,12 @@ export class LaneAccounts {
     const id = `${name.accountId}/${name.carrierId}`;
     let lane = this.#lanes.get(id);
     if (lane === undefined) {
-      lane = { name: { accountId: name.accountId, carrierId: name.carrierId }, owned: 0, overflowed: false };
+      lane = {
+        name: { accountId: name.accountId, carrierId: name.carrierId },
+        owned: 0,
+        overflowed: false,
+        overflows: 0,
+      };
       this.#lanes.set(id, lane);
     }
     return lane;
@@ -53,7 +60,7 @@ export class LaneAccounts {
     const times = hasSlot ? 2 : 1;
     const isFull = lane.owned >= times * this.#bounds.lane || this.#total >= times * this.#bounds.total;
     if (isFull || (lane.overflowed && !hasSlot)) {
-      lane.overflowed = true;
+      this.setOverflowed(name, true);
       return false;
     }
     this.take(name, 1);
@@ -82,10 +89,16 @@ export class LaneAccounts {
   }
 
   setOverflowed(name: LaneName, overflowed: boolean): void {
-    this.#lane(name).overflowed = overflowed;
+    const lane = this.#lane(name);
+    lane.overflowed = overflowed;
+    if (overflowed) lane.overflows++;
   }
 
-  isOverflowed(name: LaneName): boolean {
-    return this.#lane(name).overflowed;
+  /** What makes the lane as one that has not overflowed, unless it does so until then. */
+  emptied(name: LaneName): () => void {
+    const { overflows } = this.#lane(name);
+    return () => {
+      if (this.#lane(name).overflows === overflows) this.setOverflowed(name, false);
+    };
   }
 }

@@ -16,7 +16,7 @@ import type { MessageChange, MessageRow, NewMessageRow, NewPartRow, PartRow } fr
 import type { LaterReceipt, NewParkedReceipt, ParkedReceipt } from "./schema/receipts.ts";
 import type { NewReportRow, ReportChange, ReportRow } from "./schema/report.ts";
 import type { Awaitable } from "./sql.ts";
-import type { NewPosting, Wallet } from "./wallet.ts";
+import type { BalanceRange, NewPosting, Wallet } from "./wallet.ts";
 
 export interface NumberOnList {
   /** The account whose list it is; 0 for the service's own. */
@@ -111,6 +111,8 @@ export interface ReceiptTable {
 
 export interface WalletTable {
   ofAccount(accountId: number): Wallet;
+  /** What was decided by a balance, as the wallet has it, holds for any that is within these. Told before what comes of it is posted. */
+  relyOn(wallet: Wallet, within: BalanceRange): void;
   /** Its id. */
   ofService(name: ServiceWallet, currency: string): number;
   post(posting: NewPosting): void;

@@ -11,6 +11,12 @@ export interface Wallet {
   readonly alert: { readonly accountKey: string; readonly belowMicros: bigint; readonly url: string } | null;
 }
 
+/** Balances from one to another, both with them. */
+export interface BalanceRange {
+  readonly least?: bigint;
+  readonly most?: bigint;
+}
+
 export interface WalletRow {
   readonly id: number;
   readonly balance: string;

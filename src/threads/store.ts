@@ -16,7 +16,7 @@ import type { Metric } from "../runtime/metrics.ts";
 import { Phases } from "../runtime/phases.ts";
 import { outsideOf, TravelClock } from "../runtime/travel-clock.ts";
 import type { Settings } from "../settings/settings.ts";
-import { type Caller, callsOf, GroupCommit, type Urgency } from "../store/group.ts";
+import { type Caller, callsOf, type Engine, GroupCommit, type Urgency } from "../store/group.ts";
 import type { LaneBounds } from "../store/lanes.ts";
 import { type EmbeddedStore, storeName } from "../store/open.ts";
 import type { Feed, LaneName } from "../store/port/delivery.ts";
@@ -144,12 +144,15 @@ try {
     ...thread.metrics(),
   ];
   const rest = new HeapRest({ clock: systemClock });
-  const group = new GroupCommit(store.engine, onFeed, { clock: systemClock, ms: GROUP_PAUSE_MS }, groups);
-  const send = callsOf(group);
+  const line = (engine: Engine): GroupCommit =>
+    new GroupCommit(engine, onFeed, { clock: systemClock, ms: GROUP_PAUSE_MS }, groups);
+  const group = line(store.engine);
+  const { beside } = store.engine;
+  const lines = { clients: group, delivery: beside === undefined ? group : line(beside) };
   const handler = (urgency: Urgency, caller: Caller): ((command: string, input: unknown) => Promise<unknown>) => {
     const send = {
-      awaited: callsOf(group, "awaited", caller),
-      soon: callsOf(group, "soon", caller),
+      awaited: callsOf(lines[caller], "awaited", caller),
+      soon: callsOf(lines[caller], "soon", caller),
     };
     return (name, packed) => {
       const command = name as CommandName;
@@ -178,7 +181,7 @@ try {
     rest.stop();
     await looking?.stop();
     await stopCheckpoints?.();
-    await group.settled();
+    await Promise.all([lines.clients.settled(), lines.delivery.settled()]);
     await store.close();
     edge.close();
     delivery.close();
@@ -196,7 +199,7 @@ try {
   parentPort!.postMessage(greeting);
   store.start({
     onFeed,
-    send,
+    send: callsOf(lines.delivery, "soon", "delivery"),
     onFenced: (reason) => parentPort!.postMessage({ kind: "fenced", reason } satisfies StoreNews),
     onLost: (reason) => parentPort!.postMessage({ kind: "lost", reason } satisfies StoreNews),
   });

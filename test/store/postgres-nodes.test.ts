@@ -90,9 +90,9 @@ test("a commit whose connection died is waited for before it is said whether it 
   const lost = await connectionTo(t, url, leaseMs).session();
   const node = await join(session, leaseMs);
   await lost.script("BEGIN");
-  assert.equal(await node.fence(lost, 7), true);
+  assert.equal(await node.fence(lost, 0, 7), true);
   // As far as the node knows this connection is gone; over there the commit is still under way.
-  const group = node.lastGroup(session);
+  const group = node.lastGroup(session, 0);
   await new Promise((resolve) => setTimeout(resolve, 50));
   await lost.script("COMMIT");
   assert.equal(await group, 7);

@@ -1,8 +1,12 @@
-/** The wallets that a transaction has read and locked, and the postings that move money between them. */
+/**
+ * The wallets that a transaction has read, and the postings that move money between them. A group does not lock what it reads, for an account may be
+ * charged by many nodes at once: with the money goes what the balance has to be for the decisions to hold, and where it is not, the transaction
+ * fails and is tried again. So a wallet is locked from the last statement to the end of the commit, and no longer.
+ */
 import type { Session } from "../../drivers/postgres/link.ts";
 import type { ServiceWallet } from "../../money/postings.ts";
 import type { WalletTable } from "../tables.ts";
-import { type NewPosting, ReadWallets, type Wallet, type WalletRow } from "../wallet.ts";
+import { type BalanceRange, type NewPosting, ReadWallets, type Wallet, type WalletRow } from "../wallet.ts";
 import { sendRows } from "./columns.ts";
 import type { Found } from "./found.ts";
 import { LoadedRows } from "./loaded-rows.ts";
@@ -12,12 +16,30 @@ import { FIND, WRITE, WRITES } from "./statements.ts";
 /** SQLSTATE numeric_value_out_of_range. */
 const OUT_OF_RANGE = "22003";
 
+/** What a wallet was when it was read without a lock, and from what to what its balance may be at the end. */
+interface Guard {
+  readonly balanceMicros: bigint;
+  readonly revision: number;
+  least: bigint;
+  most: bigint;
+}
+
+/** As far as a balance can be from nothing. */
+const FURTHEST = 2n ** 63n - 1n;
+
+const larger = (one: bigint, other: bigint): bigint => (one > other ? one : other);
+const smaller = (one: bigint, other: bigint): bigint => (one < other ? one : other);
+
 export class LoadedWallets implements WalletTable {
   readonly #session: () => Session;
   readonly #serviceWallets: ServiceWallets;
   readonly #found: Found;
   readonly #rows = new LoadedRows(WRITES.posting);
   readonly #wallets = new ReadWallets();
+  /** By their ids, those that are not locked. */
+  readonly #guards = new Map<number, Guard>();
+  /** Whether what is read is locked. */
+  locks = true;
   #postings: NewPosting[] = [];
   /** Postings that the database has not given an id yet have one below 0. */
   #lastId = 0;
@@ -29,16 +51,21 @@ export class LoadedWallets implements WalletTable {
   }
 
   clear(): void {
-    for (const known of [this.#rows, this.#wallets]) known.clear();
+    for (const known of [this.#rows, this.#wallets, this.#guards]) known.clear();
     this.#postings = [];
   }
 
   async load(accountIds: readonly number[] = [], services?: readonly ServiceWallet[]): Promise<void> {
-    const rows = await this.#found.find<WalletRow & { accountId: number }>(
-      FIND.wallets,
+    const rows = await this.#found.find<WalletRow & { accountId: number; revision: number }>(
+      this.locks ? FIND.lockedWallets : FIND.wallets,
       accountIds.map((key) => ({ key })),
     );
-    for (const row of rows) this.#wallets.keep(row.accountId, row);
+    for (const row of rows) {
+      this.#wallets.keep(row.accountId, row);
+      const { id, balance, revision } = row;
+      const balanceMicros = BigInt(balance);
+      if (!this.locks) this.#guards.set(id, { balanceMicros, revision, least: -FURTHEST, most: FURTHEST });
+    }
     await this.#serviceWallets.ensure(
       rows.map(({ currency }) => currency),
       services,
@@ -47,6 +74,15 @@ export class LoadedWallets implements WalletTable {
 
   ofAccount(accountId: number): Wallet {
     return this.#wallets.ofAccount(accountId);
+  }
+
+  relyOn({ id, balanceMicros }: Wallet, { least = -FURTHEST, most = FURTHEST }: BalanceRange): void {
+    const guard = this.#guards.get(id);
+    if (guard === undefined) return;
+    // What this transaction has moved by then it moves in any case.
+    const moved = balanceMicros - guard.balanceMicros;
+    guard.least = larger(guard.least, least - moved);
+    guard.most = smaller(guard.most, most - moved);
   }
 
   ofService(name: ServiceWallet, currency: string): number {
@@ -83,8 +119,14 @@ export class LoadedWallets implements WalletTable {
     }
     const inOrder = [...moves].sort(([first], [second]) => first - second);
     for (const [id, amount] of inOrder) serviceWallets.moves(id, amount);
+    const moved = inOrder.map(([id, amount]) => {
+      const { least = -FURTHEST, most = FURTHEST, revision = null } = this.#guards.get(id) ?? {};
+      // From now on this transaction has it locked.
+      this.#guards.delete(id);
+      return { id, amount, least, most, revision };
+    });
     try {
-      await session.query(WRITE.move, [inOrder.map(([id]) => id), inOrder.map(([, amount]) => amount.toString())]);
+      await sendRows(session, WRITE.move, moved);
     } catch (error) {
       if ((error as { code?: string }).code === OUT_OF_RANGE) serviceWallets.doubt();
       throw error;

@@ -4,7 +4,7 @@
  * is then freed by whoever lives (takeover.ts).
  *
  *   join ──▶ renew, renew, renew ──▶ leave
- *                 └── too late ──▶ fenced: every transaction of the node changes its row, and so finds that it is gone
+ *                 └── too late ──▶ fenced: every transaction of the node changes a row that goes with the node's, and so finds that it is gone
  *
  * Leases are compared on the database's clock. A node fences others only when it has itself been in touch with the database for a whole
  * lease: after an outage everyone's lease is over, and whoever comes first must not take the others for dead.
@@ -20,6 +20,9 @@ import { EVERY_NODE, farAhead, restoredMark } from "../id-mark.ts";
 import type { BindClaim, BindShare, Cluster, ClusterFacts } from "../port/nodes.ts";
 import { raiseIdMark } from "./id-marks.ts";
 import { requireSchema } from "./schema-version.ts";
+
+/** A node's lines of transactions (writer.ts). */
+export const WRITERS = 2;
 
 export interface NodeOptions {
   /** For people: which machine and process. */
@@ -53,7 +56,9 @@ const JOIN_NODE = `INSERT INTO node (epoch, slot, name, roles, alive_until)
   ORDER BY coalesce(id_mark.highest, 0) > CAST($5 AS bigint), (free.slot - CAST($1 AS bigint) % ${TOOL_NODE} + ${TOOL_NODE}) % ${TOOL_NODE} LIMIT 1
   RETURNING slot`;
 const RENEW = "UPDATE node SET alive_until = clock_timestamp() + $2 * interval '1 millisecond' WHERE epoch = $1";
-const COMMITTING = `UPDATE node SET last_group = $3, alive_until = clock_timestamp() + $2 * interval '1 millisecond' WHERE epoch = $1`;
+const JOIN_WRITERS =
+  "INSERT INTO node_writer (epoch, writer) SELECT CAST($1 AS bigint), generate_series(0, CAST($2 AS integer) - 1)";
+const COMMITTING = "UPDATE node_writer SET last_group = $3 WHERE epoch = $1 AND writer = $2";
 const DEAD =
   "SELECT epoch, name FROM node WHERE alive_until < clock_timestamp() AND epoch <> $1 FOR UPDATE SKIP LOCKED";
 const NODES =
@@ -112,6 +117,7 @@ export class Nodes {
       const values = [epoch, name, roles.join(","), leaseMs, farAhead(nowMs).toString()];
       const { rows } = await session.query<{ slot: number }>(JOIN_NODE, values);
       if (rows.length === 0) throw new Error(`there are ${TOOL_NODE} nodes already, and no room for one more`);
+      await session.query(JOIN_WRITERS, [epoch, WRITERS]);
       return { epoch, slot: rows[0]!.slot };
     });
     this.#epoch = joined.epoch;
@@ -119,9 +125,9 @@ export class Nodes {
     lease.renew(moment, leaseMs);
   }
 
-  /** The first statement of a transaction. It says the number of the group, and fails when the node was fenced. */
-  async fence(session: Session, group: number): Promise<boolean> {
-    const { count } = await session.query(COMMITTING, [this.#epoch, this.#options.leaseMs, group]);
+  /** The first statement of a line's transaction. It says the number of the group, and fails when the node was fenced. */
+  async fence(session: Session, writer: number, group: number): Promise<boolean> {
+    const { count } = await session.query(COMMITTING, [this.#epoch, writer, group]);
     return count === 1;
   }
 
@@ -154,13 +160,13 @@ export class Nodes {
   }
 
   /**
-   * The last group that the database has of this node; null when it was fenced. The lock waits for a transaction of the node whose
+   * The last group that the database has of this line; null when the node was fenced. The lock waits for a transaction of the line whose
    * connection is lost here and still goes on there: what it comes to is known only then.
    */
-  async lastGroup(session: Session): Promise<number | null> {
+  async lastGroup(session: Session, writer: number): Promise<number | null> {
     const { rows } = await session.query<{ group: number }>(
-      'SELECT last_group AS "group" FROM node WHERE epoch = $1 FOR UPDATE',
-      [this.#epoch],
+      'SELECT last_group AS "group" FROM node_writer WHERE epoch = $1 AND writer = $2 FOR UPDATE',
+      [this.#epoch, writer],
     );
     return rows[0]?.group ?? null;
   }
@@ -273,8 +279,8 @@ export class Nodes {
 }
 
 /**
- * The row first: a transaction of the node that is under way holds it, and is over before we go on. All of this is a few rows; what the node
- * owned may be very many, and is freed later.
+ * The row first, and with it those of its lines: a transaction of the node that is under way holds one of them, and is over before we go on. All of
+ * this is a few rows; what the node owned may be very many, and is freed later.
  */
 export async function fence(session: Session, epoch: number): Promise<void> {
   await session.query(

@@ -56,6 +56,14 @@ const parkedForPhone = (lock: string): RowsStatement =>
     parkedBy(`(${newestParked("recipient")}) UNION (${newestParked("other_address")})`, lock),
   );
 
+const WALLETS = selection(
+  BY_KEY,
+  `wallet.account_id AS "accountId", wallet.id, CAST(balance_micros AS TEXT) AS balance, wallet.revision,
+   CAST(credit_limit_micros AS TEXT) AS "creditLimit", wallet.currency, account.key AS "accountKey",
+   CAST(alert_below_micros AS TEXT) AS "alertBelow", alert_url AS "alertUrl"`,
+  `JOIN wallet ON wallet.account_id = wanted_key JOIN account ON account.id = wanted_key ORDER BY wallet.id`,
+);
+
 export const FIND = {
   messages: MESSAGES,
   messagesAtOnce: atOnce(MESSAGES),
@@ -66,13 +74,8 @@ export const FIND = {
   parkedAtOnce: parkedOf(AT_ONCE),
   parkedForPhone: parkedForPhone(WAITING),
   parkedForPhoneAtOnce: parkedForPhone(AT_ONCE),
-  wallets: selection(
-    BY_KEY,
-    `wallet.account_id AS "accountId", wallet.id, CAST(balance_micros AS TEXT) AS balance,
-     CAST(credit_limit_micros AS TEXT) AS "creditLimit", wallet.currency, account.key AS "accountKey",
-     CAST(alert_below_micros AS TEXT) AS "alertBelow", alert_url AS "alertUrl"`,
-    `JOIN wallet ON wallet.account_id = wanted_key JOIN account ON account.id = wanted_key ORDER BY wallet.id FOR UPDATE OF wallet`,
-  ),
+  wallets: WALLETS,
+  lockedWallets: { ...WALLETS, text: `${WALLETS.text} FOR UPDATE OF wallet` },
   names: selection(
     wanted({ accountId: ["wanted_account", "bigint"], clientMessageId: ["wanted_name", "text"] }),
     `account_id AS "accountId", client_message_id AS "clientMessageId"`,
@@ -137,6 +140,14 @@ const NAME: readonly Field[] = [
 ];
 const LATER_COLUMNS = LATER.fields.map(({ column }) => column);
 
+const MOVED = wanted({
+  id: ["wanted_id", "bigint"],
+  amount: ["amount", "bigint"],
+  least: ["least", "bigint"],
+  most: ["most", "bigint"],
+  revision: ["wanted_revision", "integer"],
+});
+
 export const WRITE = {
   insertNames: insertion("message_name", NAME),
   freeNames: deletion("message_name", NAME),
@@ -154,6 +165,12 @@ export const WRITE = {
   },
   deleteLater: deletion("later_receipt", LATER.pick(LATER.key)),
   postNumbered: ((post) => ({ ...post, ofOne: `${post.ofOne} RETURNING id` }))(insertion("posting", POSTING.sent)),
-  move: `UPDATE wallet SET balance_micros = balance_micros + moved.amount
-    FROM unnest($1::bigint[], $2::bigint[]) AS moved (id, amount) WHERE wallet.id = moved.id`,
+  /** Moves money where what was decided by a balance still holds, or fails. */
+  move: {
+    sent: MOVED,
+    text: `WITH moved AS (
+        UPDATE wallet SET balance_micros = balance_micros + amount FROM (${selection(MOVED, "*", "").text}) AS wanted
+        WHERE wallet.id = wanted_id AND balance_micros BETWEEN least AND most AND revision = coalesce(wanted_revision, revision) RETURNING 1)
+      SELECT heliograph_require(count(*) = cardinality($1::bigint[])) FROM moved`,
+  },
 } as const;

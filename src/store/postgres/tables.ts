@@ -27,6 +27,14 @@ import { FIND, WRITES } from "./statements.ts";
 const idNameOf = ({ carrierId, carrierMessageId }: CarrierReceipt): PartName | null =>
   idName(carrierId, carrierMessageId);
 
+/** How a transaction comes by its rows. */
+export interface Locking {
+  /** It waits for the locks of others also where it has some itself. */
+  readonly isPatient: boolean;
+  /** It keeps others from the wallets that it reads; else they may change before its end, and it goes by what must still hold then. */
+  readonly locksWallets: boolean;
+}
+
 export class PostgresTables implements Tables {
   readonly #session: () => Session;
   readonly #partitions: Partitions;
@@ -58,18 +66,20 @@ export class PostgresTables implements Tables {
   }
 
   /** Forgets all rows: another transaction begins, which waits for locks only as long as it has none itself, unless it is patient. */
-  begin(isPatient = false): void {
+  begin({ isPatient, locksWallets }: Locking): void {
     const { messages, parts, receipts, wallets, bulks, replays, reports, optOuts } = this;
     for (const known of [this.#found, messages, parts, receipts, wallets, bulks, replays, reports, optOuts])
       known.clear();
     this.#isPatient = isPatient;
     messages.isPatient = isPatient;
+    wallets.locks = locksWallets;
     this.#locks = false;
   }
 
   async flush(): Promise<void> {
     const { messages, parts, receipts, wallets, bulks, replays, reports } = this;
-    const written = [messages, parts.rows, receipts, wallets, bulks, replays.rows, reports.rows];
+    // Money comes last: a wallet that many charge is locked until the commit.
+    const written = [messages, parts.rows, receipts, bulks, replays.rows, reports.rows, wallets];
     await Promise.all(written.flatMap((table) => table.flush(this.#session())));
   }
 

@@ -12,7 +12,7 @@ import type { Partitions } from "./partitions.ts";
 import type { ServiceWallets } from "./service-wallets.ts";
 import { PostgresSql } from "./sql.ts";
 import { storageOf } from "./storage.ts";
-import { PostgresTables } from "./tables.ts";
+import { type Locking, PostgresTables } from "./tables.ts";
 
 export interface WorkspaceParts extends Pick<CommandParts, "lanes" | "ids" | "epoch" | "pushes" | "now" | "secrets"> {
   readonly rules: Rules;
@@ -22,6 +22,9 @@ export interface WorkspaceParts extends Pick<CommandParts, "lanes" | "ids" | "ep
   readonly serviceWallets: ServiceWallets;
   readonly owned: OwnedMessages;
 }
+
+/** A command by itself. */
+const ALONE: Locking = { isPatient: false, locksWallets: true };
 
 export class Workspace {
   readonly tables: PostgresTables;
@@ -54,11 +57,11 @@ export class Workspace {
     });
   }
 
-  /** Another transaction begins on this session; `isPatient` of PostgresTables. */
-  begin(session: Session, isPatient = false): Unit {
+  /** Another transaction begins on this session. */
+  begin(session: Session, locking: Locking = ALONE): Unit {
     this.#session = session;
     this.#unit = new Unit();
-    this.tables.begin(isPatient);
+    this.tables.begin(locking);
     return this.#unit;
   }
 
