@@ -16,11 +16,10 @@ const BY_BULK = wanted({ accountId: ["wanted_account", "bigint"], bulkId: ["want
 /** The parts of a name, but not all where a carrier gives one to very many. Which ones does not matter then, and to sort them costs a tenth more. */
 const NAMED_PARTS = `JOIN LATERAL (SELECT * FROM part WHERE carrier_id = wanted_carrier AND carrier_message_id = wanted_id
   LIMIT ${MAX_SAME_ID + 1}) AS part ON true`;
-const newestParked = (where: string): string =>
-  `SELECT id FROM parked_receipt WHERE carrier_id = wanted_carrier AND ${where} = wanted_id ORDER BY id DESC LIMIT ${MAX_SAME_ID}`;
-const parkedBy = (ids: string, lock: string): string =>
-  `JOIN LATERAL (SELECT * FROM parked_receipt WHERE id IN (${ids}) ORDER BY id DESC LIMIT ${MAX_SAME_ID} ${lock}) AS newest ON true
-   ORDER BY id`;
+/** In the order of the indexes of parked receipts alone: any other index would be walked from its end until so many are found. */
+const NEWEST = `ORDER BY id DESC NULLS LAST LIMIT ${MAX_SAME_ID}`;
+const newestParked = (columns: string, where: string, lock = ""): string =>
+  `SELECT ${columns} FROM parked_receipt WHERE carrier_id = wanted_carrier AND ${where} = wanted_id ${NEWEST} ${lock}`;
 /** Nearly no name has any, and that is told sooner than which are the newest. What stands before OFFSET is done first. */
 const HAS_PARKED = `WHERE EXISTS (SELECT 1 FROM parked_receipt WHERE carrier_id = wanted_carrier AND carrier_message_id = wanted_id) OFFSET 0`;
 const BULKS = "JOIN bulk ON account_id = wanted_account AND bulk_id = wanted_bulk ORDER BY account_id, bulk_id";
@@ -47,13 +46,16 @@ const MESSAGES_OF_PARTS: RowsStatement = {
 const parkedOf = (lock: string): RowsStatement => ({
   sent: BY_NAME,
   text: `SELECT ${PARKED.list} FROM (${selection(BY_NAME, "*", HAS_PARKED).text}) AS known
-    ${parkedBy(newestParked("carrier_message_id"), lock)}`,
+    JOIN LATERAL (${newestParked("*", "carrier_message_id", lock)}) AS newest ON true ORDER BY id`,
 });
+/** An array and no subquery in IN: to join that, the planner may walk all that is parked. */
 const parkedForPhone = (lock: string): RowsStatement =>
   selection(
     BY_NAME,
     PARKED.list,
-    parkedBy(`(${newestParked("recipient")}) UNION (${newestParked("other_address")})`, lock),
+    `JOIN LATERAL (SELECT * FROM parked_receipt
+       WHERE id = ANY (ARRAY((${newestParked("id", "recipient")}) UNION (${newestParked("id", "other_address")}))) ${NEWEST} ${lock}) AS newest ON true
+     ORDER BY id`,
   );
 
 export const FIND = {
