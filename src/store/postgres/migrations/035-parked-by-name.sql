@@ -1,5 +1,5 @@
--- Parked receipts are looked up newest first. Only these indexes have that order, because those of others put NULLs elsewhere, and those of phones
--- only have receipts with one: so no statistics lead the planner to another index, of which it would read everything (tests hold each plan to it).
+-- Parked receipts are looked up newest first, and only these indexes have that order: others have NULLs elsewhere. Those of phones have only receipts
+-- with one. So no statistics lead the planner to another index, of which it would read everything.
 DROP INDEX parked_receipt_by_carrier_id, parked_receipt_by_phone, parked_receipt_by_other;
 CREATE INDEX parked_receipt_by_carrier_id ON parked_receipt (carrier_id, carrier_message_id, id DESC NULLS LAST);
 CREATE INDEX parked_receipt_by_phone ON parked_receipt (carrier_id, recipient, id DESC NULLS LAST) WHERE recipient IS NOT NULL;
