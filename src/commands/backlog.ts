@@ -23,7 +23,7 @@ export function backlogCommands({ sql }: CommandParts) {
       `SELECT min(due_at_ms) AS at FROM (SELECT due_at_ms FROM ${rows}) AS looked`,
     );
   const oldestQueued = oldest<[number]>(
-    "message WHERE state = 1 AND owner IS NULL ORDER BY carrier_id, account_id, message.key LIMIT ?",
+    "message WHERE state = 1 AND owner IS NULL ORDER BY carrier_id, account_id, message.key NULLS FIRST LIMIT ?",
   );
   const oldestHeld = oldest<[number]>(
     "message WHERE state = 1 ORDER BY owner, carrier_id, account_id, message.key LIMIT ?",

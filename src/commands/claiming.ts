@@ -34,7 +34,7 @@ export function claimingCommands(
   const unowned = sql.prepare<[string, number, number], MessageRow>(
     `SELECT ${MESSAGE.list} FROM message
      WHERE state = 1 AND owner IS NULL AND carrier_id = ? AND account_id = ? AND ${IS_NOT_HELD}
-     ORDER BY message.key LIMIT ? ${dialect.lockFree("message")}`,
+     ORDER BY message.key NULLS FIRST LIMIT ? ${dialect.lockFree("message")}`,
   );
   const owned = sql.prepare<[number, number], MessageRow>(
     `SELECT ${MESSAGE.list} FROM message WHERE state = 1 AND owner = ? LIMIT ? ${dialect.lockFree()}`,

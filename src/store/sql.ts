@@ -20,7 +20,7 @@ export interface Dialect {
   lockFree(table?: string): string;
   /** Names the index to use; null for none. PostgreSQL finds it by itself. */
   along(index: string | null): string;
-  /** A column that must not lead the planner to an index. */
+  /** A column of text that must not lead the planner to an index. */
   plain(column: string): string;
   /** A column of text, read as JSON. */
   json(column: string): string;

@@ -7,7 +7,7 @@ const DIALECT: Dialect = {
   lock: (table) => (table === undefined ? "FOR UPDATE" : `FOR UPDATE OF ${table}`),
   lockFree: (table) => (table === undefined ? "FOR UPDATE SKIP LOCKED" : `FOR UPDATE OF ${table} SKIP LOCKED`),
   along: () => "",
-  plain: (column) => column,
+  plain: (column) => `${column} || ''`,
   json: (column) => `CAST(${column} AS json)`,
   items: "json_array_elements(CAST(? AS json)) AS item(value)",
   // An array and no subquery in IN: that would be joined, and a join may read the whole table.

@@ -16,13 +16,17 @@ const BY_BULK = wanted({ accountId: ["wanted_account", "bigint"], bulkId: ["want
 /** The parts of a name, but not all where a carrier gives one to very many. Which ones does not matter then, and to sort them costs a tenth more. */
 const NAMED_PARTS = `JOIN LATERAL (SELECT * FROM part WHERE carrier_id = wanted_carrier AND carrier_message_id = wanted_id
   LIMIT ${MAX_SAME_ID + 1}) AS part ON true`;
-const newestParked = (where: string): string =>
-  `SELECT id FROM parked_receipt WHERE carrier_id = wanted_carrier AND ${where} = wanted_id ORDER BY id DESC LIMIT ${MAX_SAME_ID}`;
-const parkedBy = (ids: string, lock: string): string =>
-  `JOIN LATERAL (SELECT * FROM parked_receipt WHERE id IN (${ids}) ORDER BY id DESC LIMIT ${MAX_SAME_ID} ${lock}) AS newest ON true
-   ORDER BY id`;
-/** Nearly no name has any, and that is told sooner than which are the newest. What stands before OFFSET is done first. */
-const HAS_PARKED = `WHERE EXISTS (SELECT 1 FROM parked_receipt WHERE carrier_id = wanted_carrier AND carrier_message_id = wanted_id) OFFSET 0`;
+/**
+ * The newest of those parked under a name, or for a phone. Their order is that of their own indexes alone: another index, such as that of ids, would
+ * be walked from its end until so many are found. A lateral query with a bound is never turned into a join in which all that is parked comes first.
+ */
+const newestParked = (column: string, lock: string): string =>
+  `SELECT * FROM (SELECT * FROM parked_receipt WHERE carrier_id = wanted_carrier AND ${column} = wanted_id
+     ORDER BY id DESC NULLS LAST LIMIT ${MAX_SAME_ID} ${lock}) AS by_${column}`;
+const parkedBy = (columns: readonly string[], lock: string): RowsStatement => {
+  const newest = columns.map((column) => newestParked(column, lock)).join(" UNION ALL ");
+  return selection(BY_NAME, PARKED.list, `JOIN LATERAL (${newest}) AS newest ON true ORDER BY id`);
+};
 const BULKS = "JOIN bulk ON account_id = wanted_account AND bulk_id = wanted_bulk ORDER BY account_id, bulk_id";
 
 /** How rows are locked: what others have locked is waited for, or the statement fails. */
@@ -44,17 +48,8 @@ const MESSAGES_OF_PARTS: RowsStatement = {
   }) AS found JOIN message ON message.key = wanted_key FOR UPDATE OF message`,
 };
 
-const parkedOf = (lock: string): RowsStatement => ({
-  sent: BY_NAME,
-  text: `SELECT ${PARKED.list} FROM (${selection(BY_NAME, "*", HAS_PARKED).text}) AS known
-    ${parkedBy(newestParked("carrier_message_id"), lock)}`,
-});
-const parkedForPhone = (lock: string): RowsStatement =>
-  selection(
-    BY_NAME,
-    PARKED.list,
-    parkedBy(`(${newestParked("recipient")}) UNION (${newestParked("other_address")})`, lock),
-  );
+const NAMES = ["carrier_message_id"];
+const PHONES = ["recipient", "other_address"];
 
 const WALLETS = selection(
   BY_KEY,
@@ -70,10 +65,10 @@ export const FIND = {
   parts: selection(BY_NAME, PART.list, `${NAMED_PARTS} ORDER BY part.id`),
   messagesOfParts: MESSAGES_OF_PARTS,
   messagesOfPartsAtOnce: atOnce(MESSAGES_OF_PARTS),
-  parked: parkedOf(WAITING),
-  parkedAtOnce: parkedOf(AT_ONCE),
-  parkedForPhone: parkedForPhone(WAITING),
-  parkedForPhoneAtOnce: parkedForPhone(AT_ONCE),
+  parked: parkedBy(NAMES, WAITING),
+  parkedAtOnce: parkedBy(NAMES, AT_ONCE),
+  parkedForPhone: parkedBy(PHONES, WAITING),
+  parkedForPhoneAtOnce: parkedBy(PHONES, AT_ONCE),
   wallets: WALLETS,
   lockedWallets: { ...WALLETS, text: `${WALLETS.text} FOR UPDATE OF wallet` },
   names: selection(
@@ -111,10 +106,11 @@ export const FIND = {
     "JOIN report ON report.id = wanted_key WHERE dead_at_ms IS NULL ORDER BY report.id FOR SHARE OF report",
   ),
   leaders: selection(BY_KEY, "1", "JOIN report ON report.id = wanted_key ORDER BY report.id FOR UPDATE OF report"),
+  // The table is often empty when the planner looks, and a join would then read all reports that wait for another one. Whoever has the leader has these.
   followers: selection(
     BY_KEY,
     REPORT.list,
-    "JOIN report ON report.after_id = wanted_key ORDER BY report.id FOR UPDATE OF report",
+    "JOIN LATERAL (SELECT * FROM report WHERE after_id = wanted_key FOR UPDATE) AS report ON true ORDER BY report.id",
   ),
 } as const;
 
