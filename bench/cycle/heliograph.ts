@@ -8,6 +8,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { createAccounts, pairsOf } from "./accounts.ts";
 import type { Checkout } from "./checkout.ts";
 import { fill, postgresFillable, sqliteFillable } from "./fill.ts";
 import { type CarrierName, DEFAULT_TIMELINE, type Options, SMPP_WINDOW } from "./options.ts";
@@ -18,6 +19,7 @@ import { type DiskUsage, PartsUsage, type Subject, type Surroundings, sumKnown }
 import { partsOf } from "./threads.ts";
 import { deviceFlushes, familyOf, memoryBytes, peakMemoryBytes, threadsOf, writtenBytes } from "./usage.ts";
 
+const OPERATOR = "operator";
 const ACCOUNT = "BENCH";
 /** Whose messages wait, where some are to. */
 const OTHER_ACCOUNT = "OTHER";
@@ -70,7 +72,7 @@ export async function startHeliograph(parts: HeliographParts): Promise<Subject> 
     });
     return stdout;
   };
-  await command("init");
+  const operatorPassword = /shown only now:\n(\S+)/.exec(await command("init", "--username", OPERATOR))?.[1];
   await command("apply", catalogue);
   const createAccount = async (key: string): Promise<string> => {
     await command("account", "create", "--key", key, "--username", key.toLowerCase(), "--funds", FUNDS);
@@ -146,15 +148,21 @@ export async function startHeliograph(parts: HeliographParts): Promise<Subject> 
     throw error;
   }
 
+  const others = Array.from({ length: options.accounts - 1 }, (_, index) => `${ACCOUNT}${index + 1}`);
+  const authorizations = [
+    authorization,
+    ...(await createAccounts(ports, `${OPERATOR}:${operatorPassword}`, others, FUNDS)),
+  ];
   const pids = programs.map(({ pid }) => pid);
   const serverPids = (): number[] => (database?.pid == null ? [] : familyOf(database.pid));
   return {
     name: nameOf(parts),
     targets: (mode) =>
-      ports.map((port) => ({
-        port,
-        template: heliographRequest({ mode, port, authorization, sender, notifyUrl }),
-      })),
+      pairsOf(options.accounts, nodes, options.pinned).map(({ account, node }) => {
+        const port = ports[node]!;
+        const authorization = authorizations[account]!;
+        return { port, template: heliographRequest({ mode, port, authorization, sender, notifyUrl }) };
+      }),
     usage() {
       const parts = new PartsUsage();
       for (const pid of pids) for (const [part, thread] of partsOf(threadsOf(pid))) parts.add(part, thread);
@@ -207,6 +215,8 @@ async function sendOriginal(
 
 function nameOf({ checkout, nodes, database, options, carrier, stored, waiting }: HeliographParts): string {
   const store = database === null ? "SQLite" : `PostgreSQL, ${nodes} ${nodes === 1 ? "node" : "nodes"}`;
+  const from =
+    options.accounts === 1 ? [] : [`${options.accounts} accounts${options.pinned ? ", each over one node" : ""}`];
   const before =
     options.stored > 0
       ? [stored > 0 ? `${stored.toLocaleString("en")} messages stored` : "empty at the start"]
@@ -215,10 +225,10 @@ function nameOf({ checkout, nodes, database, options, carrier, stored, waiting }
         : [];
   const over = carrier === "smpp" ? (options.carriers.length > 1 ? ["over SMPP"] : []) : [`over HTTP, ${carrier}`];
   const whose = checkout.name === null ? "" : ` of ${checkout.name}`;
-  return [`Heliograph${whose} on ${store}`, ...over, ...before].join(", ");
+  return [`Heliograph${whose} on ${store}`, ...from, ...over, ...before].join(", ");
 }
 
-/** All load comes from one account and one address; the rate limits stay on, for they cost something, and are out of reach. */
+/** All load may come from one account, and does from one address; the rate limits stay on, for they cost something, and are out of reach. */
 function settings(data: string, database: Database | null, { timeline }: Options, port: number): string {
   return `
 [server]

@@ -31,13 +31,19 @@ const OPTIONS = {
   store: { value: "sqlite|postgres", means: "where messages are kept (sqlite); sqlite,postgres measures both in turn" },
   url: { value: "postgres://…", means: "a PostgreSQL server to use; without it one is started for the run" },
   nodes: { value: "1,2", means: "how many nodes share the load on postgres, measured in turn (1)" },
+  accounts: { value: "N", means: "client accounts, whose requests go over all nodes in turn (1)" },
+  pinned: { means: "each account's requests go over one node: account i over node i modulo --nodes" },
   mode: {
     value: "one|hundred|thousand|single|multi",
     means:
       "one, a hundred or a thousand destinations of a request, by the advanced operation; or the simple ones: one destination, or ten messages of one each (one); several in turn: one,hundred",
   },
   until: { value: "accept|submit|report", means: "how far the cycle goes (report)" },
-  connections: { value: "N", means: "HTTP connections (64); several in turn: 1,16,64,256" },
+  connections: {
+    value: "N",
+    means:
+      "HTTP connections (64); several in turn: 1,16,64,256. Each account has one to each of its nodes at least, and no more than N requests are under way",
+  },
   count: {
     value: "N",
     means: "messages of a round (20000; with --rate no more than come in 20 s; 1000 with --waiting)",
@@ -139,6 +145,8 @@ export interface Options {
   readonly stores: readonly StoreName[];
   readonly url: string | null;
   readonly nodes: readonly number[];
+  readonly accounts: number;
+  readonly pinned: boolean;
   readonly modes: readonly ModeName[];
   readonly until: (typeof UNTIL)[number];
   readonly connections: readonly number[];
@@ -232,6 +240,8 @@ export function readOptions(args: readonly string[]): Options | "help" {
     stores,
     url,
     nodes,
+    accounts: number("accounts", 1, 1_000),
+    pinned: values.pinned === true,
     modes,
     until: word("until", UNTIL, "report"),
     connections,
@@ -283,6 +293,7 @@ const CONFLICTS: readonly [applies: (options: Options) => boolean, message: stri
     ({ waiting, until }) => waiting > 0 && until === "accept",
     "--waiting measures the way to the carrier: --until accept does not go with it",
   ],
+  [({ accounts, peer }) => accounts > 1 && peer !== null, "--peer is for one account"],
   [({ waiting, stored }) => waiting > 0 && stored > 0, "--waiting and --stored do not go together"],
   [({ waiting, peer }) => waiting > 0 && peer !== null, "--waiting and --peer do not go together"],
   [
