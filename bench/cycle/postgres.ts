@@ -1,5 +1,6 @@
 /** PostgreSQL for a run: a server of its own, durable as in production, or one that is given. Either way each service gets a database of its own. */
 import { randomBytes } from "node:crypto";
+import { totalmem } from "node:os";
 import pg from "pg";
 import { startPostgres } from "../../test/support/postgres-server.ts";
 import type { Database } from "./heliograph.ts";
@@ -12,11 +13,25 @@ export interface Server {
   readonly ours: boolean;
 }
 
+const MB = 2 ** 20;
+const MAX_SHARED_BUFFERS_MB = 8 * 1024;
+
+/**
+ * What an operator sets on a server that is for this alone: a quarter of the memory, and so much log that checkpoints do not come every few seconds.
+ * Tests have the rest as production does (but for 400 connections), and what is not named is PostgreSQL's default.
+ */
+export function serverSettings(memoryBytes: number): string[] {
+  const buffersMb = Math.min(MAX_SHARED_BUFFERS_MB, Math.floor(memoryBytes / 4 / MB));
+  return [`shared_buffers=${buffersMb}MB`, "max_wal_size=8GB", "huge_pages=off"];
+}
+
 /** Starts a server, unless one is given. */
 export async function postgresServer(given: string | null, stack: AsyncDisposableStack): Promise<Server> {
   // A server that is given may be on another machine: what it uses is not looked at.
   if (given !== null) return { url: given, pid: null, ours: false };
-  const server = await startPostgres({ durable: true });
+  // A container may have less than the machine.
+  const memoryBytes = Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY);
+  const server = await startPostgres({ durable: true, settings: serverSettings(memoryBytes) });
   stack.defer(() => server.remove());
   return { url: server.url, pid: server.pid, ours: true };
 }
