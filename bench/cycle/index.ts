@@ -21,6 +21,8 @@ import { spreadOf } from "./statistics.ts";
 
 /** How Heliograph's reports look. */
 const REPORTS = { before: '"to":"', delivered: '"groupName":"DELIVERED"' };
+const TOO_SHORT =
+  "a round was over too soon to tell the rate: its submits have to last for two times --receipt-delay, by a larger --count";
 const NOTHING_BEFORE = { stored: 0, waiting: 0 };
 
 const args = process.argv.slice(2);
@@ -160,7 +162,9 @@ async function inTurn(
       const whole = wholeRequests(messages, mode);
       const of = repeat === 1 ? title : `${title} ${number} of ${repeat}`;
       rig.onProgress = (done) => progress.show(`${line.name}, ${of}`, done, whole);
-      measured(line, await rig.run({ mode, connections, messages: whole, perSecond }));
+      const round = await rig.run({ mode, connections, messages: whole, perSecond });
+      if (title !== "warm-up" && Number.isNaN(round.messagesPerSecond)) throw new OptionFault(TOO_SHORT);
+      measured(line, round);
     }
   }
 }
@@ -249,7 +253,7 @@ function printJson(options: Options, result: object): void {
   console.log(JSON.stringify({ command: command(), machine: machine(), options: shown, ...result }, null, 2));
 }
 
-function printHead({ repeat, count, warmUp }: Options): void {
+function printHead({ repeat, count, warmUp, receiptDelayMs }: Options): void {
   const about = machine();
   const memory = `${Math.round(about.memoryBytes / 2 ** 30)} GB`;
   console.log(command());
@@ -258,6 +262,10 @@ function printHead({ repeat, count, warmUp }: Options): void {
     `${repeat} ${repeat === 1 ? "round" : "rounds"} of ${count.toLocaleString("en")} messages after ${warmUp.toLocaleString("en")} to warm up: ` +
       "the median, and in brackets the least and the most",
   );
+  if (receiptDelayMs > 0)
+    console.log(
+      `Receipts come ${receiptDelayMs.toLocaleString("en")} ms after the submit: rates are those between the first receipt and the last submit`,
+    );
   if (process.platform !== "linux")
     console.log("CPU by thread, memory, bytes written and flushes are known on Linux only, and left out here");
 }

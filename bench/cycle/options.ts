@@ -46,7 +46,8 @@ const OPTIONS = {
   },
   count: {
     value: "N",
-    means: "messages of a round (20000; with --rate no more than come in 20 s; 1000 with --waiting)",
+    means:
+      "messages of a round (20000, and as many more for each second of --receipt-delay; with --rate no more than come in 20 s; 1000 with --waiting)",
   },
   repeat: { value: "N", means: "rounds (5)" },
   "warm-up": {
@@ -86,7 +87,11 @@ const OPTIONS = {
     means: "submits that the carrier answers a second (as many as come; 1000 with --waiting)",
   },
   "parts-per-second": { value: "N", means: "the limit that the service itself keeps with the carrier (none)" },
-  "receipt-delay": { value: "MS", means: "how long after the submit its receipt comes (0)" },
+  "receipt-delay": {
+    value: "MS",
+    means:
+      "how long after the submit its receipt comes (0). The rate is then that of the time from the first receipt to the last submit, messages that only wait for their receipt are not under way, and a round lasts for two delays at least (--count)",
+  },
   timeline: {
     value: "all|trouble|off",
     means: "which steps of messages are kept for the console (trouble)",
@@ -230,8 +235,9 @@ export function readOptions(args: readonly string[]): Options | "help" {
   const soakMinutes = number("soak", null, 240);
   const rate = number("rate", waiting > 0 ? 50 : null, 1_000_000);
   const least = Math.min(...modes.map((mode) => MODES[mode].destinations));
-  const countOtherwise =
-    waiting > 0 ? 1_000 : Math.min(ROUND_MESSAGES, rate === null ? Infinity : rate * least * ROUND_SECONDS);
+  const receiptDelayMs = number("receipt-delay", 0, 60_000, 0);
+  const whole = Math.round(ROUND_MESSAGES * (1 + receiptDelayMs / 1000));
+  const countOtherwise = waiting > 0 ? 1_000 : Math.min(whole, rate === null ? Infinity : rate * least * ROUND_SECONDS);
   const count = number("count", countOtherwise, 10_000_000);
   const connections = numbers("connections", [64], 5_000);
   const share = values.share === undefined ? (soakMinutes === null ? null : 0.7) : Number(values.share);
@@ -262,7 +268,7 @@ export function readOptions(args: readonly string[]): Options | "help" {
     binds: Math.max(number("binds", 1, 100), ...nodes),
     carrierRate: number("carrier-rate", waiting > 0 ? 1_000 : null, 100_000),
     partsPerSecond: number("parts-per-second", null, 100_000),
-    receiptDelayMs: number("receipt-delay", 0, 60_000, 0),
+    receiptDelayMs,
     timeline: word("timeline", TIMELINES, DEFAULT_TIMELINE),
     profile: values.profile === true || values["profile-dir"] !== undefined,
     profileDirectory: text("profile-dir"),

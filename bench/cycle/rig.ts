@@ -129,7 +129,9 @@ export class Rig {
     this.#next += messages;
     const last = { accept: this.#generator, submit: this.#smsc, report: this.#sink }[until];
     const followedMs = perSecond === null ? closedCountMs(Math.max(backlog, messages / requests)) : COUNT_MS.open;
-    const countEveryMs = (child: Child): number => (child === last ? followedMs : COUNT_MS.followed);
+    const delayMs = until === "report" ? this.#options.receiptDelayMs : 0;
+    const countEveryMs = (child: Child): number =>
+      child === last || (child === this.#smsc && delayMs > 0) ? followedMs : COUNT_MS.followed;
     for (const child of [this.#smsc, this.#sink]) {
       await child.ask("begin", { first, count: messages, countEveryMs: countEveryMs(child) } satisfies RoundStart);
     }
@@ -145,13 +147,19 @@ export class Rig {
       backlog: until === "accept" ? messages : backlog,
       countEveryMs: countEveryMs(this.#generator),
     };
-    const watch = new Watch(messages);
+    const watch = new Watch(messages, STUCK_MS + delayMs);
+    let through = 0;
+    // What only waits for its receipt is nothing that the service has to do, and leaves room for the next.
+    let waiting = 0;
     for (const child of [this.#generator, this.#smsc, this.#sink]) {
-      child.onCount = (count) => {
+      child.onCount = (count, held) => {
         watch.progress();
+        if (child === this.#smsc && delayMs > 0) waiting = held;
+        else if (child !== last) return;
+        else through = count;
+        if (perSecond === null) this.#generator.tell("done", through + waiting);
         if (child !== last) return;
         this.onProgress(count);
-        if (perSecond === null) this.#generator.tell("done", count);
         if (count === messages) watch.finish();
       };
     }
@@ -175,14 +183,18 @@ export class Rig {
       throw new Error(`${reports.undelivered} reports do not say that the message was delivered`);
     const toMs = { accept: load.lastAtMs, submit: submits.lastAtMs, report: reports.lastAtMs }[until];
     const elapsedMs = toMs - load.firstAtMs;
+    const submitAtMs = until === "accept" ? null : await timesOf(this.#smsc);
+    const reportAtMs = until === "report" ? await timesOf(this.#sink) : null;
+    const messagesPerSecond =
+      delayMs > 0 ? rateBetween(submitAtMs!, reportAtMs!, delayMs) : (messages * 1000) / elapsedMs;
     return {
       messages,
       elapsedMs,
-      messagesPerSecond: (messages * 1000) / elapsedMs,
-      requestsPerSecond: (requests * 1000) / elapsedMs,
+      messagesPerSecond,
+      requestsPerSecond: (messagesPerSecond * requests) / messages,
       answerMs: percentilesOf(load.answeredAtMs.map((atMs, index) => atMs - load.startedAtMs[index]!)),
-      submitMs: until === "accept" ? null : await timesSince(load, messages / requests, this.#smsc),
-      reportMs: until === "report" ? await timesSince(load, messages / requests, this.#sink) : null,
+      submitMs: submitAtMs === null ? null : timesSince(load, messages / requests, submitAtMs),
+      reportMs: reportAtMs === null ? null : timesSince(load, messages / requests, reportAtMs),
       gatewayMicros: perMessage(before.gateway.cpuMicros, after.gateway.cpuMicros, messages),
       waitMicros: divided(difference(before.gateway.waitMicros, after.gateway.waitMicros), messages),
       wakeUps: perMessage(before.gateway.wakeUps, after.gateway.wakeUps, messages),
@@ -225,9 +237,26 @@ export function closedCountMs(backlog: number): number {
   return Math.min(COUNT_MS.closed, Math.floor(backlog / BACKLOG_PER_COUNT_MS));
 }
 
+/**
+ * Messages a second where receipts come later: of the time from the first receipt to the last submit, when all kinds of work are under way. Before it
+ * there are no receipts to work on, and after it nothing else. A message is half of it submitted there and half reported. Not a number, if that time is
+ * shorter than the delay: what went faster while there were no receipts would still be seen.
+ */
+export function rateBetween(submitAtMs: Float64Array, reportAtMs: Float64Array, delayMs: number): number {
+  const fromMs = submitAtMs.reduce((least, atMs) => Math.min(least, atMs)) + delayMs;
+  const toMs = submitAtMs.reduce((most, atMs) => Math.max(most, atMs));
+  if (toMs - fromMs < delayMs) return Number.NaN;
+  const within = (times: Float64Array): number =>
+    times.reduce((sum, at) => (at > fromMs && at <= toMs ? sum + 1 : sum), 0);
+  return ((within(submitAtMs) + within(reportAtMs)) / 2) * (1000 / (toMs - fromMs));
+}
+
+function timesOf(child: Child): Promise<Float64Array> {
+  return child.ask<Float64Array>("times", null, "patient");
+}
+
 /** How long after its request's start each message came by. */
-async function timesSince({ startedAtMs }: LoadFigures, perRequest: number, child: Child): Promise<Percentiles> {
-  const times = await child.ask<Float64Array>("times", null, "patient");
+function timesSince({ startedAtMs }: LoadFigures, perRequest: number, times: Float64Array): Percentiles {
   const elapsed = times.map((atMs, index) => atMs - startedAtMs[Math.floor(index / perRequest)]!);
   if (elapsed.some((ms) => ms < 0)) throw new Error("a message came before its request: the clocks cannot be trusted");
   return percentilesOf(elapsed);
@@ -274,11 +303,11 @@ class Watch {
   readonly #finished = Promise.withResolvers<void>();
   readonly #timer: NodeJS.Timeout;
 
-  constructor(messages: number) {
+  constructor(messages: number, stuckMs: number) {
     this.#timer = setTimeout(
       () =>
-        this.#finished.reject(new Error(`nothing has moved for ${STUCK_MS / 1000} s, with ${messages} messages to do`)),
-      STUCK_MS,
+        this.#finished.reject(new Error(`nothing has moved for ${stuckMs / 1000} s, with ${messages} messages to do`)),
+      stuckMs,
     );
   }
 

@@ -108,6 +108,8 @@ class Queue {
   #numbers = new Float64Array(1 << 16);
   #dueAtMs = new Float64Array(1 << 16);
   #head = 0;
+  /** Of the oldest, so many are due. */
+  #ripe = 0;
   length = 0;
 
   push(id: number, number: number, dueAtMs: number): void {
@@ -131,8 +133,16 @@ class Queue {
     return this.#numbers[this.#head]!;
   }
 
+  /** How many are for later. */
+  heldAt(atMs: number): number {
+    while (this.#ripe < this.length && this.#dueAtMs[(this.#head + this.#ripe) % this.#ids.length]! <= atMs)
+      this.#ripe++;
+    return this.length - this.#ripe;
+  }
+
   drop(): void {
     this.#head = (this.#head + 1) % this.#ids.length;
+    this.#ripe = Math.max(0, this.#ripe - 1);
     this.length--;
   }
 
@@ -314,7 +324,7 @@ class Connection {
     sendReceipts(atMs);
     for (const connection of connections) connection.flush();
     this.flush();
-    count.set(seen.distinct);
+    count.set(seen.distinct, due.heldAt(atMs));
     if (seen.whole) count.flush();
   }
 

@@ -158,6 +158,7 @@ test("a round at a set rate is no longer than its time, and is warmed up at full
   assert.deepEqual(sizes(), [20_000, 20_000]);
   assert.deepEqual(sizes("--count", "300"), [300, 300]);
   assert.deepEqual(sizes("--rate", "50"), [1_000, 20_000]);
+  assert.deepEqual(sizes("--receipt-delay", "3000"), [80_000, 80_000]);
   assert.deepEqual(sizes("--rate", "5000"), [20_000, 20_000]);
   assert.deepEqual(sizes("--waiting", "5"), [1_000, 1_000]);
 });
