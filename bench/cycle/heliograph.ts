@@ -15,6 +15,7 @@ import { type CarrierName, DEFAULT_TIMELINE, type Options, SMPP_WINDOW } from ".
 import { cleanEnvironment, Program } from "./program.ts";
 import { heliographBody, heliographRequest, MODES } from "./requests.ts";
 import { CUSTOMER } from "./rig.ts";
+import type { ServerWatch } from "./server-profile.ts";
 import { type DiskUsage, PartsUsage, type Subject, type Surroundings, sumKnown } from "./subject.ts";
 import { partsOf } from "./threads.ts";
 import { deviceFlushes, familyOf, memoryBytes, peakMemoryBytes, threadsOf, writtenBytes } from "./usage.ts";
@@ -53,6 +54,8 @@ export interface Database {
   /** The server's first process, if it runs on this machine and is ours to look at. */
   readonly pid: number | null;
   disk(): Promise<DiskUsage>;
+  /** Begins to look at what the server does; null where the server is not ours. */
+  readonly watch: (() => Promise<ServerWatch>) | null;
 }
 
 export async function startHeliograph(parts: HeliographParts): Promise<Subject> {
@@ -173,7 +176,7 @@ export async function startHeliograph(parts: HeliographParts): Promise<Subject> 
     peakMemoryBytes: () => sumKnown(pids.map(peakMemoryBytes)),
     disk: async () =>
       database === null
-        ? { writtenBytes: sumKnown(pids.map(writtenBytes)), flushes: deviceFlushes(data) }
+        ? { writtenBytes: sumKnown(pids.map(writtenBytes)), logBytes: null, flushes: deviceFlushes(data) }
         : database.disk(),
     lastWords: () => programs.map((program) => program.lastWords()).join("\n"),
     stop,

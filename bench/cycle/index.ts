@@ -81,6 +81,9 @@ async function main(options: Options): Promise<void> {
       await runSoak(progress, lines[0]!, options.soakMinutes, options);
       return;
     }
+    const watches = await Promise.all(
+      candidates.map(({ database }) => (options.profile ? (database?.watch?.() ?? null) : null)),
+    );
     await inTurn(progress, lines, "round", options.repeat, options.count, (line, round) => line.rounds.push(round));
     progress.end();
     const results: Measured[] = [];
@@ -91,12 +94,20 @@ async function main(options: Options): Promise<void> {
       const profiles = join(candidates[index]!.directory, "profiles");
       const own = lines.filter((line) => line.rig === rig);
       const rounds = own.flatMap((line) => line.rounds);
+      const messages = rounds.reduce((sum, round) => sum + round.messages, 0);
+      const server = (await watches[index]?.end(messages)) ?? null;
       const profile = existsSync(profiles) ? readProfiles(profiles, rounds) : [];
       if (options.profileDirectory !== null && existsSync(profiles))
         cpSync(profiles, options.profileDirectory, { recursive: true });
       // One service has one memory and one profile, however many lines it has.
       for (const line of own) {
-        results.push({ ...line, peakMemoryBytes, profile: line === own.at(-1) ? profile : [] });
+        const isLast = line === own.at(-1);
+        results.push({
+          ...line,
+          peakMemoryBytes,
+          profile: isLast ? profile : [],
+          server: isLast ? server : null,
+        });
       }
     }
     print(results, options);
@@ -188,6 +199,7 @@ async function runSoak(progress: Progress, line: Line, minutes: number, options:
 
 interface Candidate extends RigOptions {
   readonly role: Role;
+  readonly database: Database | null;
 }
 
 /** What is to be measured, in the order of its turns; what is compared with what, the first of a pair comes first. */
@@ -200,9 +212,15 @@ async function candidatesOf(
   if (options.peer === "kannel") requireKannel();
   const checkouts = checkoutsOf(options.against);
   const candidates: Candidate[] = [];
-  const add = (role: Role, carrier: CarrierName, sink: RigOptions["sink"], start: RigOptions["start"]): void => {
+  const add = (
+    role: Role,
+    carrier: CarrierName,
+    sink: RigOptions["sink"],
+    database: Database | null,
+    start: RigOptions["start"],
+  ): void => {
     const own = subdirectory(directory, `${role}-${candidates.length}`);
-    candidates.push({ role, options, carrier, directory: own, sink, start, progress });
+    candidates.push({ role, options, carrier, database, directory: own, sink, start, progress });
   };
   const heliograph = async (nodes: number, database: () => Promise<Database | null>): Promise<void> => {
     const { stored, waiting } = options;
@@ -211,7 +229,7 @@ async function candidatesOf(
       for (const there of before) {
         for (const checkout of checkouts) {
           const own = await database();
-          add(roleOf(checkout), carrier, REPORTS, (surroundings) =>
+          add(roleOf(checkout), carrier, REPORTS, own, (surroundings) =>
             startHeliograph({ ...surroundings, ...there, options, checkout, carrier, nodes, database: own }),
           );
         }
@@ -225,11 +243,11 @@ async function candidatesOf(
     }
     // Read only where it is wanted: the embedded store is measured without any of it.
     const { createDatabase, postgresServer } = await import("./postgres.ts");
-    const server = await postgresServer(options.url, stack);
+    const server = await postgresServer(options, stack);
     for (const nodes of options.nodes) await heliograph(nodes, () => createDatabase(server, stack));
   }
   for (const store of options.peer === "kannel" ? options.peerStores : [])
-    add("peer", "smpp", KANNEL_REPORTS, (surroundings) => startKannel({ ...surroundings, options, store }));
+    add("peer", "smpp", KANNEL_REPORTS, null, (surroundings) => startKannel({ ...surroundings, options, store }));
   return candidates;
 }
 

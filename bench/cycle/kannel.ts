@@ -80,6 +80,7 @@ export async function startKannel(parts: KannelParts): Promise<Subject> {
     peakMemoryBytes: () => sumKnown(pids.map(peakMemoryBytes)),
     disk: async () => ({
       writtenBytes: sumKnown(pids.map(writtenBytes)),
+      logBytes: null,
       flushes: spool ? deviceFlushes(directory) : null,
     }),
     lastWords: () => programs.map((program) => program.lastWords()).join("\n"),

@@ -96,7 +96,10 @@ const OPTIONS = {
     value: "all|trouble|off",
     means: "which steps of messages are kept for the console (trouble)",
   },
-  profile: { means: "where the time goes in each thread of the service; the figures are then those of a slower one" },
+  profile: {
+    means:
+      "where the time goes in each thread of the service, and what the run's own PostgreSQL server did; the figures are then those of a slower one",
+  },
   "profile-dir": { value: "DIRECTORY", means: "keeps the profiles there; Chrome's developer tools read them" },
   against: {
     value: "DIRECTORY",

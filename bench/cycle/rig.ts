@@ -30,6 +30,7 @@ export interface Round {
   /** The gateway's threads waited so long for a core, a message. */
   readonly waitMicros: number | null;
   readonly writtenBytes: number | null;
+  readonly logBytes: number | null;
   readonly flushes: number | null;
   readonly duplicateSubmits: number;
   readonly duplicateReports: number;
@@ -200,6 +201,7 @@ export class Rig {
       wakeUps: perMessage(before.gateway.wakeUps, after.gateway.wakeUps, messages),
       benchMicros: perMessage(before.bench, after.bench, messages),
       writtenBytes: difference(before.disk.writtenBytes, after.disk.writtenBytes),
+      logBytes: difference(before.disk.logBytes, after.disk.logBytes),
       flushes: difference(before.disk.flushes, after.disk.flushes),
       duplicateSubmits: submits.duplicates,
       duplicateReports: reports.duplicates,

@@ -35,6 +35,8 @@ export interface Usage {
 /** What a gateway, or its database, has had written and flushed so far; null where nobody tells. */
 export interface DiskUsage {
   readonly writtenBytes: number | null;
+  /** Of those, the database's log. */
+  readonly logBytes: number | null;
   readonly flushes: number | null;
 }
 

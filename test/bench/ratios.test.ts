@@ -29,6 +29,7 @@ function round(times: number, threads: readonly string[]): Round {
     benchMicros: {},
     waitMicros: null,
     writtenBytes: null,
+    logBytes: null,
     flushes: null,
     duplicateSubmits: 0,
     duplicateReports: 0,
@@ -51,7 +52,7 @@ function measured(name: string, times: readonly number[], made: MadeUp = {}): Me
   const { role = "own", threads = ["edge", "store"], perSecond = null, load = "", service = name } = made;
   const rounds = times.map((each) => round(each, threads));
   const of = { name, service, load, mode: "one", role, perSecond };
-  return { ...of, rounds, highest: [], peakMemoryBytes: null, profile: [] };
+  return { ...of, rounds, highest: [], peakMemoryBytes: null, profile: [], server: null };
 }
 
 const KANNEL = { role: "peer", threads: ["bearerbox", "smsbox"] } as const;
@@ -141,6 +142,19 @@ test("the table ends with all ratios", () => {
     end!,
     /^here, by itself\n {2}start to answer, p99 by p50 +3\.00\n {2}start to answer, p99\.9 by p50 +5\.00$/m,
   );
+});
+
+test("what a PostgreSQL server did stands below the profiles of the threads", () => {
+  const server = {
+    statements: [{ text: "SELECT 1", micros: 12.34, calls: 0.5, rows: 1 }],
+    waits: [{ event: "IO/WalSync", share: 0.625 }],
+    busyConnections: 1.5,
+    tables: [{ table: "message", inserted: 1, updated: 0.5, hotUpdated: 0.25, deleted: 0 }],
+  };
+  const text = printTable([{ ...measured("here", [1]), server }], options()).join("\n");
+  assert.match(text, /^ +12\.3 +0\.500 +1\.000 {2}SELECT 1$/m);
+  assert.match(text, /^ +62\.5 % {2}IO\/WalSync$/m);
+  assert.match(text, /^ +1\.000 +0\.500 +0\.250 +0\.000 {2}message$/m);
 });
 
 test("programs are told the wake-ups by thread, and the ratios within a service", () => {
