@@ -11,6 +11,7 @@ import { promisify } from "node:util";
 import { createAccounts, pairsOf } from "./accounts.ts";
 import type { Checkout } from "./checkout.ts";
 import { fill, postgresFillable, sqliteFillable } from "./fill.ts";
+import { prefixOf } from "./numbers.ts";
 import { type CarrierName, DEFAULT_TIMELINE, type Options, SMPP_WINDOW } from "./options.ts";
 import { cleanEnvironment, Program } from "./program.ts";
 import { heliographBody, heliographRequest, MODES } from "./requests.ts";
@@ -59,7 +60,7 @@ export interface Database {
 }
 
 export async function startHeliograph(parts: HeliographParts): Promise<Subject> {
-  const { options, checkout, carrier, nodes, directory, database, carrierPort, sinkPort, sender, stored, waiting } =
+  const { options, checkout, carrier, nodes, directory, database, carrierPorts, sinkPorts, sender, stored, waiting } =
     parts;
   const data = join(directory, "data");
   mkdirSync(data, { recursive: true });
@@ -68,7 +69,7 @@ export async function startHeliograph(parts: HeliographParts): Promise<Subject> 
   const ownPort = carrier === "smpp" ? 0 : await freePort();
   writeFileSync(config, settings(data, database, options, ownPort));
   const catalogue = join(directory, "catalogue.toml");
-  writeFileSync(catalogue, catalogueOf(options, carrier, carrierPort));
+  writeFileSync(catalogue, catalogueOf(options, carrier, carrierPorts));
   const command = async (...args: string[]): Promise<string> => {
     const { stdout } = await run(checkout.node, [checkout.program, ...args, "--config", config], {
       env: cleanEnvironment(),
@@ -82,7 +83,8 @@ export async function startHeliograph(parts: HeliographParts): Promise<Subject> 
     return `App ${lastLine(await command("api-key", "create", "--account", key))}`;
   };
   const authorization = await createAccount(ACCOUNT);
-  const notifyUrl = options.until === "report" ? `http://127.0.0.1:${sinkPort}/reports` : null;
+  const notifyUrlOf = (load: number): string | null =>
+    options.until === "report" ? `http://127.0.0.1:${sinkPorts[load]}/reports` : null;
 
   const serve = async (log: string, profiling: readonly string[] = []): Promise<{ program: Program; port: number }> => {
     const program = new Program(
@@ -106,7 +108,11 @@ export async function startHeliograph(parts: HeliographParts): Promise<Subject> 
     await parts.setCarrier({ open: copied.finished, receipts: copied.finished });
     const { program, port } = await serve("original.log");
     try {
-      const body = heliographBody({ mode: options.modes[0]!, sender, notifyUrl: copied.finished ? notifyUrl : null });
+      const body = heliographBody({
+        mode: options.modes[0]!,
+        sender,
+        notifyUrl: copied.finished ? notifyUrlOf(0) : null,
+      });
       await sendOriginal(port, { ...copied, path: MODES[options.modes[0]!].path, body });
     } finally {
       await program.stop();
@@ -160,11 +166,14 @@ export async function startHeliograph(parts: HeliographParts): Promise<Subject> 
   const serverPids = (): number[] => (database?.pid == null ? [] : familyOf(database.pid));
   return {
     name: nameOf(parts),
-    targets: (mode) =>
+    targets: (mode, load) =>
       pairsOf(options.accounts, nodes, options.pinned).map(({ account, node }) => {
         const port = ports[node]!;
         const authorization = authorizations[account]!;
-        return { port, template: heliographRequest({ mode, port, authorization, sender, notifyUrl }) };
+        return {
+          port,
+          template: heliographRequest({ mode, port, authorization, sender, notifyUrl: notifyUrlOf(load) }),
+        };
       }),
     usage() {
       const parts = new PartsUsage();
@@ -286,15 +295,21 @@ answerSeconds = ${MAX_TURN_SECONDS}
 ${partsPerSecond === null ? "" : `partsPerSecond = ${partsPerSecond}`}`;
 }
 
-function catalogueOf(options: Options, carrier: CarrierName, port: number): string {
-  return `
+const carrierId = (load: number): string => (load === 0 ? "bench" : `bench-${load}`);
+
+/** A carrier for each load, with a route for its numbers. */
+function catalogueOf(options: Options, carrier: CarrierName, ports: readonly number[]): string {
+  const carriers = ports.map(
+    (port, load) => `
 [[carrier]]
-id = "bench"${carrierOf(options, carrier, port)}
+id = "${carrierId(load)}"${carrierOf(options, carrier, port)}
 
 [[route]]
-prefix = ""
-carrier = "bench"
-
+prefix = ${JSON.stringify(load === 0 ? "" : prefixOf(load))}
+carrier = "${carrierId(load)}"
+`,
+  );
+  return `${carriers.join("")}
 [[ratePlan]]
 id = "standard"
 currency = "EUR"

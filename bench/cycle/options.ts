@@ -1,5 +1,6 @@
 /** The options of the full-cycle benchmark: one table says what there is, what it may be, and what it means. */
 import { parseArgs } from "node:util";
+import { MAX_LOADS } from "./numbers.ts";
 import { MODES, type ModeName } from "./requests.ts";
 
 const UNTIL = ["accept", "submit", "report"] as const;
@@ -54,6 +55,11 @@ const OPTIONS = {
     value: "N",
     means:
       "messages before the first round, as fast as they are answered, not measured (as --count; 20000 with --rate)",
+  },
+  load: {
+    value: "N",
+    means:
+      "so many generators, each with a carrier, which has a route of its own, and a sink (1): where one process of a kind is not enough",
   },
   backlog: { value: "N", means: "messages under way at most, unless --rate or --share (4000)" },
   rate: { value: "N", means: "requests a second, started at set times; without it as fast as they are answered" },
@@ -161,6 +167,7 @@ export interface Options {
   readonly count: number;
   readonly repeat: number;
   readonly warmUp: number;
+  readonly loads: number;
   readonly backlog: number;
   readonly rate: number | null;
   readonly share: number | null;
@@ -257,6 +264,7 @@ export function readOptions(args: readonly string[]): Options | "help" {
     count,
     repeat: number("repeat", 5, 1_000),
     warmUp: number("warm-up", rate === null || waiting > 0 ? count : ROUND_MESSAGES, 10_000_000),
+    loads: number("load", 1, MAX_LOADS),
     backlog: number("backlog", 4_000, 1_000_000),
     rate,
     share,
@@ -302,7 +310,16 @@ const CONFLICTS: readonly [applies: (options: Options) => boolean, message: stri
     ({ waiting, until }) => waiting > 0 && until === "accept",
     "--waiting measures the way to the carrier: --until accept does not go with it",
   ],
-  [({ accounts, peer }) => accounts > 1 && peer !== null, "--peer is for one account"],
+  [
+    ({ accounts, loads, peer }) => Math.max(accounts, loads) > 1 && peer !== null,
+    "--peer is for one account and one load",
+  ],
+  [
+    ({ loads, connections, count, warmUp, modes }) =>
+      loads > Math.min(...connections) ||
+      modes.some((mode) => Math.ceil(Math.min(count, warmUp) / MODES[mode].destinations) < loads),
+    "--load needs a connection and a request for each",
+  ],
   [({ waiting, stored }) => waiting > 0 && stored > 0, "--waiting and --stored do not go together"],
   [({ waiting, peer }) => waiting > 0 && peer !== null, "--waiting and --peer do not go together"],
   [

@@ -17,9 +17,11 @@ export interface ProviderConfig {
   readonly receiptDelayMs: number;
   readonly username: string;
   readonly password: string;
+  /** Which of several it is. */
+  readonly load: number;
 }
 
-const { preset, receiptDelayMs, username, password } = childConfig<ProviderConfig>();
+const { preset, receiptDelayMs, username, password, load } = childConfig<ProviderConfig>();
 const api = PROVIDERS[preset]!;
 const settings = { username, password, secret: password };
 let behaviour: CarrierBehaviour = { open: true, receipts: true };
@@ -30,7 +32,7 @@ const MAX_LIST = 100;
 /** Callbacks under way at a time, each on a connection of its own. */
 const CALLERS = 256;
 
-const seen = new Seen();
+const seen = new Seen(load);
 const count = new Count();
 let lastId = 0;
 let lastAtMs = 0;

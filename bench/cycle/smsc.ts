@@ -14,6 +14,8 @@ export interface SmscConfig {
   readonly sender: string;
   /** Answers a second, evenly; null for as many as there are submits. */
   readonly answersPerSecond: number | null;
+  /** Which of several it is. */
+  readonly load: number;
 }
 
 export interface CarrierBehaviour {
@@ -30,7 +32,7 @@ export interface SmscFigures {
   readonly lastAtMs: number;
 }
 
-const { receiptDelayMs, sender, answersPerSecond } = childConfig<SmscConfig>();
+const { receiptDelayMs, sender, answersPerSecond, load } = childConfig<SmscConfig>();
 let behaviour: CarrierBehaviour = { open: true, receipts: true };
 
 /** SMPP 3.4 §5.1.2.1. */
@@ -97,7 +99,7 @@ const RECEIPT_NUMBER = RECEIPT.indexOf(numberOf(0));
 const RECEIPT_TEXT_ID = RECEIPT.indexOf(ID);
 const RECEIPT_TLV_ID = RECEIPT.lastIndexOf(ID);
 
-const seen = new Seen();
+const seen = new Seen(load);
 const count = new Count();
 let lastId = FIRST_ID;
 let lastAtMs = 0;
