@@ -23,7 +23,9 @@ export interface RoundStart {
 
 type Handlers = Readonly<Record<string, (input: never) => unknown>>;
 type Question = { readonly id: number; readonly name: string; readonly input: unknown };
-type Told = { readonly id: number; readonly value?: unknown; readonly error?: string } | { readonly count: number };
+/** How many messages are through, and of how many the receipt is not due yet. */
+type Counted = { readonly count: number; readonly held: number };
+type Told = { readonly id: number; readonly value?: unknown; readonly error?: string } | Counted;
 
 /** Nothing that is asked takes nearly as long, apart from a round, which has a watch of its own. */
 const PATIENCE_MS = 60_000;
@@ -62,11 +64,13 @@ function cpuMicros(): number {
 /** A count that the parent follows. */
 export class Count {
   #value = 0;
+  #held = 0;
   #timer: NodeJS.Timeout | null = null;
   everyMs = 1_000;
 
-  set(value: number): void {
+  set(value: number, held = 0): void {
     this.#value = value;
+    this.#held = held;
     if (this.everyMs === 0) this.flush();
     else this.#timer ??= setTimeout(() => this.flush(), this.everyMs);
   }
@@ -74,7 +78,7 @@ export class Count {
   flush(): void {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
-    tell({ count: this.#value });
+    tell({ count: this.#value, held: this.#held });
   }
 }
 
@@ -86,7 +90,7 @@ export class Child {
   readonly #name: string;
   #lastId = 0;
   #ended = false;
-  onCount: (count: number) => void = () => undefined;
+  onCount: (count: number, held: number) => void = () => undefined;
 
   constructor(name: string, config: unknown) {
     this.#name = name;
@@ -96,7 +100,7 @@ export class Child {
     });
     this.#process.on("message", (told: Told) => {
       if ("count" in told) {
-        this.onCount(told.count);
+        this.onCount(told.count, told.held);
         return;
       }
       const waiting = this.#waiting.get(told.id);

@@ -18,8 +18,9 @@ export interface GeneratorTarget {
 }
 
 export interface GeneratorSetup {
-  /** Connections are spread over them evenly. */
+  /** Connections are spread over them evenly, and each has one at least. */
   readonly targets: readonly GeneratorTarget[];
+  /** So many requests are under way at most. */
   readonly connections: number;
 }
 
@@ -48,6 +49,7 @@ const READ_BYTES = 64 * 1024;
 
 const count = new Count();
 let connections: Connection[] = [];
+let atOnce = 0;
 let load: Load | null = null;
 
 class Connection {
@@ -182,7 +184,7 @@ class Load {
   #start(): void {
     const { first, requests, perSecond, backlog } = this.#order;
     const atMs = nowMs();
-    while (this.#sent < requests && this.#idle.length > 0) {
+    while (this.#sent < requests && this.#sent - this.#answered < atOnce) {
       const index = this.#sent;
       if (perSecond === null) {
         if ((index + 1) * this.#perRequest - this.#done > Math.max(backlog, this.#perRequest)) return;
@@ -237,7 +239,11 @@ class Load {
 
 serveParent({
   async connect({ targets, connections: number }: GeneratorSetup) {
-    connections = Array.from({ length: number }, (_, index) => new Connection(targets[index % targets.length]!));
+    atOnce = number;
+    connections = Array.from(
+      { length: Math.max(number, targets.length) },
+      (_, index) => new Connection(targets[index % targets.length]!),
+    );
     await Promise.all(connections.map((connection) => connection.ready()));
   },
   disconnect() {

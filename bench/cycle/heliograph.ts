@@ -8,16 +8,20 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { createAccounts, pairsOf } from "./accounts.ts";
 import type { Checkout } from "./checkout.ts";
 import { fill, postgresFillable, sqliteFillable } from "./fill.ts";
+import { prefixOf } from "./numbers.ts";
 import { type CarrierName, DEFAULT_TIMELINE, type Options, SMPP_WINDOW } from "./options.ts";
 import { cleanEnvironment, Program } from "./program.ts";
 import { heliographBody, heliographRequest, MODES } from "./requests.ts";
 import { CUSTOMER } from "./rig.ts";
+import type { ServerWatch } from "./server-profile.ts";
 import { type DiskUsage, PartsUsage, type Subject, type Surroundings, sumKnown } from "./subject.ts";
 import { partsOf } from "./threads.ts";
 import { deviceFlushes, familyOf, memoryBytes, peakMemoryBytes, threadsOf, writtenBytes } from "./usage.ts";
 
+const OPERATOR = "operator";
 const ACCOUNT = "BENCH";
 /** Whose messages wait, where some are to. */
 const OTHER_ACCOUNT = "OTHER";
@@ -51,10 +55,12 @@ export interface Database {
   /** The server's first process, if it runs on this machine and is ours to look at. */
   readonly pid: number | null;
   disk(): Promise<DiskUsage>;
+  /** Begins to look at what the server does; null where the server is not ours. */
+  readonly watch: (() => Promise<ServerWatch>) | null;
 }
 
 export async function startHeliograph(parts: HeliographParts): Promise<Subject> {
-  const { options, checkout, carrier, nodes, directory, database, carrierPort, sinkPort, sender, stored, waiting } =
+  const { options, checkout, carrier, nodes, directory, database, carrierPorts, sinkPorts, sender, stored, waiting } =
     parts;
   const data = join(directory, "data");
   mkdirSync(data, { recursive: true });
@@ -63,21 +69,22 @@ export async function startHeliograph(parts: HeliographParts): Promise<Subject> 
   const ownPort = carrier === "smpp" ? 0 : await freePort();
   writeFileSync(config, settings(data, database, options, ownPort));
   const catalogue = join(directory, "catalogue.toml");
-  writeFileSync(catalogue, catalogueOf(options, carrier, carrierPort));
+  writeFileSync(catalogue, catalogueOf(options, carrier, carrierPorts));
   const command = async (...args: string[]): Promise<string> => {
     const { stdout } = await run(checkout.node, [checkout.program, ...args, "--config", config], {
       env: cleanEnvironment(),
     });
     return stdout;
   };
-  await command("init");
+  const operatorPassword = /shown only now:\n(\S+)/.exec(await command("init", "--username", OPERATOR))?.[1];
   await command("apply", catalogue);
   const createAccount = async (key: string): Promise<string> => {
     await command("account", "create", "--key", key, "--username", key.toLowerCase(), "--funds", FUNDS);
     return `App ${lastLine(await command("api-key", "create", "--account", key))}`;
   };
   const authorization = await createAccount(ACCOUNT);
-  const notifyUrl = options.until === "report" ? `http://127.0.0.1:${sinkPort}/reports` : null;
+  const notifyUrlOf = (load: number): string | null =>
+    options.until === "report" ? `http://127.0.0.1:${sinkPorts[load]}/reports` : null;
 
   const serve = async (log: string, profiling: readonly string[] = []): Promise<{ program: Program; port: number }> => {
     const program = new Program(
@@ -101,7 +108,11 @@ export async function startHeliograph(parts: HeliographParts): Promise<Subject> 
     await parts.setCarrier({ open: copied.finished, receipts: copied.finished });
     const { program, port } = await serve("original.log");
     try {
-      const body = heliographBody({ mode: options.modes[0]!, sender, notifyUrl: copied.finished ? notifyUrl : null });
+      const body = heliographBody({
+        mode: options.modes[0]!,
+        sender,
+        notifyUrl: copied.finished ? notifyUrlOf(0) : null,
+      });
       await sendOriginal(port, { ...copied, path: MODES[options.modes[0]!].path, body });
     } finally {
       await program.stop();
@@ -146,15 +157,24 @@ export async function startHeliograph(parts: HeliographParts): Promise<Subject> 
     throw error;
   }
 
+  const others = Array.from({ length: options.accounts - 1 }, (_, index) => `${ACCOUNT}${index + 1}`);
+  const authorizations = [
+    authorization,
+    ...(await createAccounts(ports, `${OPERATOR}:${operatorPassword}`, others, FUNDS)),
+  ];
   const pids = programs.map(({ pid }) => pid);
   const serverPids = (): number[] => (database?.pid == null ? [] : familyOf(database.pid));
   return {
     name: nameOf(parts),
-    targets: (mode) =>
-      ports.map((port) => ({
-        port,
-        template: heliographRequest({ mode, port, authorization, sender, notifyUrl }),
-      })),
+    targets: (mode, load) =>
+      pairsOf(options.accounts, nodes, options.pinned).map(({ account, node }) => {
+        const port = ports[node]!;
+        const authorization = authorizations[account]!;
+        return {
+          port,
+          template: heliographRequest({ mode, port, authorization, sender, notifyUrl: notifyUrlOf(load) }),
+        };
+      }),
     usage() {
       const parts = new PartsUsage();
       for (const pid of pids) for (const [part, thread] of partsOf(threadsOf(pid))) parts.add(part, thread);
@@ -165,7 +185,7 @@ export async function startHeliograph(parts: HeliographParts): Promise<Subject> 
     peakMemoryBytes: () => sumKnown(pids.map(peakMemoryBytes)),
     disk: async () =>
       database === null
-        ? { writtenBytes: sumKnown(pids.map(writtenBytes)), flushes: deviceFlushes(data) }
+        ? { writtenBytes: sumKnown(pids.map(writtenBytes)), logBytes: null, flushes: deviceFlushes(data) }
         : database.disk(),
     lastWords: () => programs.map((program) => program.lastWords()).join("\n"),
     stop,
@@ -207,6 +227,8 @@ async function sendOriginal(
 
 function nameOf({ checkout, nodes, database, options, carrier, stored, waiting }: HeliographParts): string {
   const store = database === null ? "SQLite" : `PostgreSQL, ${nodes} ${nodes === 1 ? "node" : "nodes"}`;
+  const from =
+    options.accounts === 1 ? [] : [`${options.accounts} accounts${options.pinned ? ", each over one node" : ""}`];
   const before =
     options.stored > 0
       ? [stored > 0 ? `${stored.toLocaleString("en")} messages stored` : "empty at the start"]
@@ -215,10 +237,10 @@ function nameOf({ checkout, nodes, database, options, carrier, stored, waiting }
         : [];
   const over = carrier === "smpp" ? (options.carriers.length > 1 ? ["over SMPP"] : []) : [`over HTTP, ${carrier}`];
   const whose = checkout.name === null ? "" : ` of ${checkout.name}`;
-  return [`Heliograph${whose} on ${store}`, ...over, ...before].join(", ");
+  return [`Heliograph${whose} on ${store}`, ...from, ...over, ...before].join(", ");
 }
 
-/** All load comes from one account and one address; the rate limits stay on, for they cost something, and are out of reach. */
+/** All load may come from one account, and does from one address; the rate limits stay on, for they cost something, and are out of reach. */
 function settings(data: string, database: Database | null, { timeline }: Options, port: number): string {
   return `
 [server]
@@ -273,15 +295,21 @@ answerSeconds = ${MAX_TURN_SECONDS}
 ${partsPerSecond === null ? "" : `partsPerSecond = ${partsPerSecond}`}`;
 }
 
-function catalogueOf(options: Options, carrier: CarrierName, port: number): string {
-  return `
+const carrierId = (load: number): string => (load === 0 ? "bench" : `bench-${load}`);
+
+/** A carrier for each load, with a route for its numbers. */
+function catalogueOf(options: Options, carrier: CarrierName, ports: readonly number[]): string {
+  const carriers = ports.map(
+    (port, load) => `
 [[carrier]]
-id = "bench"${carrierOf(options, carrier, port)}
+id = "${carrierId(load)}"${carrierOf(options, carrier, port)}
 
 [[route]]
-prefix = ""
-carrier = "bench"
-
+prefix = ${JSON.stringify(load === 0 ? "" : prefixOf(load))}
+carrier = "${carrierId(load)}"
+`,
+  );
+  return `${carriers.join("")}
 [[ratePlan]]
 id = "standard"
 currency = "EUR"

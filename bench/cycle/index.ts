@@ -21,6 +21,8 @@ import { spreadOf } from "./statistics.ts";
 
 /** How Heliograph's reports look. */
 const REPORTS = { before: '"to":"', delivered: '"groupName":"DELIVERED"' };
+const TOO_SHORT =
+  "a round was over too soon to tell the rate: its submits have to last for two times --receipt-delay, by a larger --count";
 const NOTHING_BEFORE = { stored: 0, waiting: 0 };
 
 const args = process.argv.slice(2);
@@ -79,6 +81,9 @@ async function main(options: Options): Promise<void> {
       await runSoak(progress, lines[0]!, options.soakMinutes, options);
       return;
     }
+    const watches = await Promise.all(
+      candidates.map(({ database }) => (options.profile ? (database?.watch?.() ?? null) : null)),
+    );
     await inTurn(progress, lines, "round", options.repeat, options.count, (line, round) => line.rounds.push(round));
     progress.end();
     const results: Measured[] = [];
@@ -89,12 +94,20 @@ async function main(options: Options): Promise<void> {
       const profiles = join(candidates[index]!.directory, "profiles");
       const own = lines.filter((line) => line.rig === rig);
       const rounds = own.flatMap((line) => line.rounds);
+      const messages = rounds.reduce((sum, round) => sum + round.messages, 0);
+      const server = (await watches[index]?.end(messages)) ?? null;
       const profile = existsSync(profiles) ? readProfiles(profiles, rounds) : [];
       if (options.profileDirectory !== null && existsSync(profiles))
         cpSync(profiles, options.profileDirectory, { recursive: true });
       // One service has one memory and one profile, however many lines it has.
       for (const line of own) {
-        results.push({ ...line, peakMemoryBytes, profile: line === own.at(-1) ? profile : [] });
+        const isLast = line === own.at(-1);
+        results.push({
+          ...line,
+          peakMemoryBytes,
+          profile: isLast ? profile : [],
+          server: isLast ? server : null,
+        });
       }
     }
     print(results, options);
@@ -160,7 +173,9 @@ async function inTurn(
       const whole = wholeRequests(messages, mode);
       const of = repeat === 1 ? title : `${title} ${number} of ${repeat}`;
       rig.onProgress = (done) => progress.show(`${line.name}, ${of}`, done, whole);
-      measured(line, await rig.run({ mode, connections, messages: whole, perSecond }));
+      const round = await rig.run({ mode, connections, messages: whole, perSecond });
+      if (title !== "warm-up" && Number.isNaN(round.messagesPerSecond)) throw new OptionFault(TOO_SHORT);
+      measured(line, round);
     }
   }
 }
@@ -184,6 +199,7 @@ async function runSoak(progress: Progress, line: Line, minutes: number, options:
 
 interface Candidate extends RigOptions {
   readonly role: Role;
+  readonly database: Database | null;
 }
 
 /** What is to be measured, in the order of its turns; what is compared with what, the first of a pair comes first. */
@@ -196,9 +212,15 @@ async function candidatesOf(
   if (options.peer === "kannel") requireKannel();
   const checkouts = checkoutsOf(options.against);
   const candidates: Candidate[] = [];
-  const add = (role: Role, carrier: CarrierName, sink: RigOptions["sink"], start: RigOptions["start"]): void => {
+  const add = (
+    role: Role,
+    carrier: CarrierName,
+    sink: RigOptions["sink"],
+    database: Database | null,
+    start: RigOptions["start"],
+  ): void => {
     const own = subdirectory(directory, `${role}-${candidates.length}`);
-    candidates.push({ role, options, carrier, directory: own, sink, start, progress });
+    candidates.push({ role, options, carrier, database, directory: own, sink, start, progress });
   };
   const heliograph = async (nodes: number, database: () => Promise<Database | null>): Promise<void> => {
     const { stored, waiting } = options;
@@ -207,7 +229,7 @@ async function candidatesOf(
       for (const there of before) {
         for (const checkout of checkouts) {
           const own = await database();
-          add(roleOf(checkout), carrier, REPORTS, (surroundings) =>
+          add(roleOf(checkout), carrier, REPORTS, own, (surroundings) =>
             startHeliograph({ ...surroundings, ...there, options, checkout, carrier, nodes, database: own }),
           );
         }
@@ -221,11 +243,11 @@ async function candidatesOf(
     }
     // Read only where it is wanted: the embedded store is measured without any of it.
     const { createDatabase, postgresServer } = await import("./postgres.ts");
-    const server = await postgresServer(options.url, stack);
+    const server = await postgresServer(options, stack);
     for (const nodes of options.nodes) await heliograph(nodes, () => createDatabase(server, stack));
   }
   for (const store of options.peer === "kannel" ? options.peerStores : [])
-    add("peer", "smpp", KANNEL_REPORTS, (surroundings) => startKannel({ ...surroundings, options, store }));
+    add("peer", "smpp", KANNEL_REPORTS, null, (surroundings) => startKannel({ ...surroundings, options, store }));
   return candidates;
 }
 
@@ -249,7 +271,7 @@ function printJson(options: Options, result: object): void {
   console.log(JSON.stringify({ command: command(), machine: machine(), options: shown, ...result }, null, 2));
 }
 
-function printHead({ repeat, count, warmUp }: Options): void {
+function printHead({ repeat, count, warmUp, receiptDelayMs }: Options): void {
   const about = machine();
   const memory = `${Math.round(about.memoryBytes / 2 ** 30)} GB`;
   console.log(command());
@@ -258,6 +280,10 @@ function printHead({ repeat, count, warmUp }: Options): void {
     `${repeat} ${repeat === 1 ? "round" : "rounds"} of ${count.toLocaleString("en")} messages after ${warmUp.toLocaleString("en")} to warm up: ` +
       "the median, and in brackets the least and the most",
   );
+  if (receiptDelayMs > 0)
+    console.log(
+      `Receipts come ${receiptDelayMs.toLocaleString("en")} ms after the submit: rates are those between the first receipt and the last submit`,
+    );
   if (process.platform !== "linux")
     console.log("CPU by thread, memory, bytes written and flushes are known on Linux only, and left out here");
 }

@@ -39,7 +39,7 @@ function programFile(name: string): string {
 }
 
 export async function startKannel(parts: KannelParts): Promise<Subject> {
-  const { options, store, directory, sinkPort, sender } = parts;
+  const { options, store, directory, sinkPorts, sender } = parts;
   await parts.setCarrier({ open: options.until !== "accept", receipts: options.until === "report" });
   const bearerbox = programFile("bearerbox");
   const smsbox = programFile("smsbox");
@@ -62,7 +62,7 @@ export async function startKannel(parts: KannelParts): Promise<Subject> {
     await stop();
     throw new Error(`${(error as Error).message}\n${programs.map((program) => program.lastWords()).join("\n")}`);
   }
-  const reportUrl = options.until === "report" ? `http://127.0.0.1:${sinkPort}${REPORT_PATH}` : null;
+  const reportUrl = options.until === "report" ? `http://127.0.0.1:${sinkPorts[0]}${REPORT_PATH}` : null;
   const pids = programs.map(({ pid }) => pid);
   return {
     name: `Kannel, messages ${spool ? "in the spool" : "in memory"}`,
@@ -80,6 +80,7 @@ export async function startKannel(parts: KannelParts): Promise<Subject> {
     peakMemoryBytes: () => sumKnown(pids.map(peakMemoryBytes)),
     disk: async () => ({
       writtenBytes: sumKnown(pids.map(writtenBytes)),
+      logBytes: null,
       flushes: spool ? deviceFlushes(directory) : null,
     }),
     lastWords: () => programs.map((program) => program.lastWords()).join("\n"),
@@ -96,7 +97,7 @@ interface Ports {
 }
 
 function configOf(
-  { options, store, directory, carrierPort }: KannelParts,
+  { options, store, directory, carrierPorts }: KannelParts,
   { adminPort, boxPort, httpPort }: Ports,
 ): string {
   const storage = store === "spool" ? `store-type = spool\nstore-location = ${join(directory, "spool")}\n` : "";
@@ -107,7 +108,7 @@ group = smsc
 smsc = smpp
 smsc-id = bench
 host = 127.0.0.1
-port = ${carrierPort}
+port = ${carrierPorts[0]}
 transceiver-mode = true
 smsc-username = kannel
 smsc-password = secret

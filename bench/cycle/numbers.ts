@@ -9,6 +9,21 @@ export const NUMBER_DIGITS = 12;
 const COUNTER_DIGITS = 10;
 const ZERO = 0x30;
 
+/**
+ * Where there are several loads, each with a carrier and a sink of its own, each counts from another first digit: so a route can tell them apart.
+ */
+const NUMBERS_A_LOAD = 1_000_000_000;
+export const MAX_LOADS = 8;
+
+export function firstNumber(load: number): number {
+  return load * NUMBERS_A_LOAD;
+}
+
+/** What all numbers of a load begin with. */
+export function prefixOf(load: number): string {
+  return numberOf(firstNumber(load)).slice(0, NUMBER_PREFIX.length + 1);
+}
+
 export function numberOf(sequence: number): string {
   return NUMBER_PREFIX + String(sequence).padStart(COUNTER_DIGITS, "0");
 }
@@ -44,6 +59,7 @@ export function readCounter(bytes: Uint8Array, offset: number): number {
  * belongs to no round yet is a stray.
  */
 export class Seen {
+  readonly #base: number;
   #first = 0;
   #end = 0;
   #marks = new Uint8Array(0);
@@ -52,6 +68,11 @@ export class Seen {
   duplicates = 0;
   strays = 0;
 
+  constructor(load = 0) {
+    this.#base = firstNumber(load);
+  }
+
+  /** `first` counts from the load's first number. */
   begin(first: number, count: number): void {
     this.#first = first;
     this.#end = first + count;
@@ -73,7 +94,8 @@ export class Seen {
     return this.distinct === this.#end - this.#first;
   }
 
-  add(sequence: number, atMs: number): void {
+  add(number: number, atMs: number): void {
+    const sequence = number - this.#base;
     if (!(sequence >= 0 && sequence < this.#end)) this.strays++;
     else if (this.#marks[sequence] === 1) this.duplicates++;
     else {

@@ -1,5 +1,6 @@
 /** The options of the full-cycle benchmark: one table says what there is, what it may be, and what it means. */
 import { parseArgs } from "node:util";
+import { MAX_LOADS } from "./numbers.ts";
 import { MODES, type ModeName } from "./requests.ts";
 
 const UNTIL = ["accept", "submit", "report"] as const;
@@ -31,22 +32,34 @@ const OPTIONS = {
   store: { value: "sqlite|postgres", means: "where messages are kept (sqlite); sqlite,postgres measures both in turn" },
   url: { value: "postgres://…", means: "a PostgreSQL server to use; without it one is started for the run" },
   nodes: { value: "1,2", means: "how many nodes share the load on postgres, measured in turn (1)" },
+  accounts: { value: "N", means: "client accounts, whose requests go over all nodes in turn (1)" },
+  pinned: { means: "each account's requests go over one node: account i over node i modulo --nodes" },
   mode: {
     value: "one|hundred|thousand|single|multi",
     means:
       "one, a hundred or a thousand destinations of a request, by the advanced operation; or the simple ones: one destination, or ten messages of one each (one); several in turn: one,hundred",
   },
   until: { value: "accept|submit|report", means: "how far the cycle goes (report)" },
-  connections: { value: "N", means: "HTTP connections (64); several in turn: 1,16,64,256" },
+  connections: {
+    value: "N",
+    means:
+      "HTTP connections (64); several in turn: 1,16,64,256. Each account has one to each of its nodes at least, and no more than N requests are under way",
+  },
   count: {
     value: "N",
-    means: "messages of a round (20000; with --rate no more than come in 20 s; 1000 with --waiting)",
+    means:
+      "messages of a round (20000, and as many more for each second of --receipt-delay; with --rate no more than come in 20 s; 1000 with --waiting)",
   },
   repeat: { value: "N", means: "rounds (5)" },
   "warm-up": {
     value: "N",
     means:
       "messages before the first round, as fast as they are answered, not measured (as --count; 20000 with --rate)",
+  },
+  load: {
+    value: "N",
+    means:
+      "so many generators, each with a carrier, which has a route of its own, and a sink (1): where one process of a kind is not enough",
   },
   backlog: { value: "N", means: "messages under way at most, unless --rate or --share (4000)" },
   rate: { value: "N", means: "requests a second, started at set times; without it as fast as they are answered" },
@@ -80,12 +93,19 @@ const OPTIONS = {
     means: "submits that the carrier answers a second (as many as come; 1000 with --waiting)",
   },
   "parts-per-second": { value: "N", means: "the limit that the service itself keeps with the carrier (none)" },
-  "receipt-delay": { value: "MS", means: "how long after the submit its receipt comes (0)" },
+  "receipt-delay": {
+    value: "MS",
+    means:
+      "how long after the submit its receipt comes (0). The rate is then that of the time from the first receipt to the last submit, messages that only wait for their receipt are not under way, and a round lasts for two delays at least (--count)",
+  },
   timeline: {
     value: "all|trouble|off",
     means: "which steps of messages are kept for the console (trouble)",
   },
-  profile: { means: "where the time goes in each thread of the service; the figures are then those of a slower one" },
+  profile: {
+    means:
+      "where the time goes in each thread of the service, and what the run's own PostgreSQL server did; the figures are then those of a slower one",
+  },
   "profile-dir": { value: "DIRECTORY", means: "keeps the profiles there; Chrome's developer tools read them" },
   against: {
     value: "DIRECTORY",
@@ -139,12 +159,15 @@ export interface Options {
   readonly stores: readonly StoreName[];
   readonly url: string | null;
   readonly nodes: readonly number[];
+  readonly accounts: number;
+  readonly pinned: boolean;
   readonly modes: readonly ModeName[];
   readonly until: (typeof UNTIL)[number];
   readonly connections: readonly number[];
   readonly count: number;
   readonly repeat: number;
   readonly warmUp: number;
+  readonly loads: number;
   readonly backlog: number;
   readonly rate: number | null;
   readonly share: number | null;
@@ -222,8 +245,9 @@ export function readOptions(args: readonly string[]): Options | "help" {
   const soakMinutes = number("soak", null, 240);
   const rate = number("rate", waiting > 0 ? 50 : null, 1_000_000);
   const least = Math.min(...modes.map((mode) => MODES[mode].destinations));
-  const countOtherwise =
-    waiting > 0 ? 1_000 : Math.min(ROUND_MESSAGES, rate === null ? Infinity : rate * least * ROUND_SECONDS);
+  const receiptDelayMs = number("receipt-delay", 0, 60_000, 0);
+  const whole = Math.round(ROUND_MESSAGES * (1 + receiptDelayMs / 1000));
+  const countOtherwise = waiting > 0 ? 1_000 : Math.min(whole, rate === null ? Infinity : rate * least * ROUND_SECONDS);
   const count = number("count", countOtherwise, 10_000_000);
   const connections = numbers("connections", [64], 5_000);
   const share = values.share === undefined ? (soakMinutes === null ? null : 0.7) : Number(values.share);
@@ -232,12 +256,15 @@ export function readOptions(args: readonly string[]): Options | "help" {
     stores,
     url,
     nodes,
+    accounts: number("accounts", 1, 1_000),
+    pinned: values.pinned === true,
     modes,
     until: word("until", UNTIL, "report"),
     connections,
     count,
     repeat: number("repeat", 5, 1_000),
     warmUp: number("warm-up", rate === null || waiting > 0 ? count : ROUND_MESSAGES, 10_000_000),
+    loads: number("load", 1, MAX_LOADS),
     backlog: number("backlog", 4_000, 1_000_000),
     rate,
     share,
@@ -252,7 +279,7 @@ export function readOptions(args: readonly string[]): Options | "help" {
     binds: Math.max(number("binds", 1, 100), ...nodes),
     carrierRate: number("carrier-rate", waiting > 0 ? 1_000 : null, 100_000),
     partsPerSecond: number("parts-per-second", null, 100_000),
-    receiptDelayMs: number("receipt-delay", 0, 60_000, 0),
+    receiptDelayMs,
     timeline: word("timeline", TIMELINES, DEFAULT_TIMELINE),
     profile: values.profile === true || values["profile-dir"] !== undefined,
     profileDirectory: text("profile-dir"),
@@ -282,6 +309,16 @@ const CONFLICTS: readonly [applies: (options: Options) => boolean, message: stri
   [
     ({ waiting, until }) => waiting > 0 && until === "accept",
     "--waiting measures the way to the carrier: --until accept does not go with it",
+  ],
+  [
+    ({ accounts, loads, peer }) => Math.max(accounts, loads) > 1 && peer !== null,
+    "--peer is for one account and one load",
+  ],
+  [
+    ({ loads, connections, count, warmUp, modes }) =>
+      loads > Math.min(...connections) ||
+      modes.some((mode) => Math.ceil(Math.min(count, warmUp) / MODES[mode].destinations) < loads),
+    "--load needs a connection and a request for each",
   ],
   [({ waiting, stored }) => waiting > 0 && stored > 0, "--waiting and --stored do not go together"],
   [({ waiting, peer }) => waiting > 0 && peer !== null, "--waiting and --peer do not go together"],

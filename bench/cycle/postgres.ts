@@ -1,8 +1,11 @@
 /** PostgreSQL for a run: a server of its own, durable as in production, or one that is given. Either way each service gets a database of its own. */
 import { randomBytes } from "node:crypto";
+import { totalmem } from "node:os";
 import pg from "pg";
 import { startPostgres } from "../../test/support/postgres-server.ts";
 import type { Database } from "./heliograph.ts";
+import type { Options } from "./options.ts";
+import { PROFILE_SETTINGS, ServerWatch } from "./server-profile.ts";
 import type { DiskUsage } from "./subject.ts";
 
 export interface Server {
@@ -12,11 +15,29 @@ export interface Server {
   readonly ours: boolean;
 }
 
+const MB = 2 ** 20;
+const MAX_SHARED_BUFFERS_MB = 8 * 1024;
+
+/**
+ * What an operator sets on a server that is for this alone: a quarter of the memory, and so much log that checkpoints do not come every few seconds.
+ * Tests have the rest as production does (but for 400 connections), and what is not named is PostgreSQL's default.
+ */
+export function serverSettings(memoryBytes: number): string[] {
+  const buffersMb = Math.min(MAX_SHARED_BUFFERS_MB, Math.floor(memoryBytes / 4 / MB));
+  return [`shared_buffers=${buffersMb}MB`, "max_wal_size=8GB", "huge_pages=off"];
+}
+
 /** Starts a server, unless one is given. */
-export async function postgresServer(given: string | null, stack: AsyncDisposableStack): Promise<Server> {
+export async function postgresServer(
+  { url: given, profile }: Pick<Options, "url" | "profile">,
+  stack: AsyncDisposableStack,
+): Promise<Server> {
   // A server that is given may be on another machine: what it uses is not looked at.
   if (given !== null) return { url: given, pid: null, ours: false };
-  const server = await startPostgres({ durable: true });
+  // A container may have less than the machine.
+  const memoryBytes = Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY);
+  const settings = [...serverSettings(memoryBytes), ...(profile ? PROFILE_SETTINGS : [])];
+  const server = await startPostgres({ durable: true, settings });
   stack.defer(() => server.remove());
   return { url: server.url, pid: server.pid, ours: true };
 }
@@ -29,18 +50,21 @@ export async function createDatabase({ url, pid, ours }: Server, stack: AsyncDis
   });
   const own = new URL(url);
   own.pathname = `/${name}`;
-  return { url: own.href, pid, disk: () => diskUsage(url) };
+  const watch = async (): Promise<ServerWatch> => stack.adopt(await ServerWatch.begin(own.href), (it) => it.stop());
+  return { url: own.href, pid, disk: () => diskUsage(url), watch: ours ? watch : null };
 }
 
-/** As the server counts it, its log included. Before version 18 the log was not; then nothing is told. */
+/** As the server counts it, its log included. Before version 18 the log was not; then nothing is told. The place in the log is that of this moment. */
 async function diskUsage(url: string): Promise<DiskUsage> {
   const [row] = await query(
     url,
     `SELECT sum(fsyncs)::float8 AS flushes,
-            sum(coalesce(write_bytes, 0) + coalesce(extend_bytes, 0))::float8 AS bytes
+            sum(coalesce(write_bytes, 0) + coalesce(extend_bytes, 0))::float8 AS bytes,
+            pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::float8 AS log
      FROM pg_stat_io`,
   ).catch(() => []);
-  return { writtenBytes: (row?.bytes as number) ?? null, flushes: (row?.flushes as number) ?? null };
+  const { bytes = null, log = null, flushes = null } = (row ?? {}) as Record<string, number | null>;
+  return { writtenBytes: bytes, logBytes: log, flushes };
 }
 
 async function query(url: string, text: string): Promise<Record<string, unknown>[]> {

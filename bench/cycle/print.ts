@@ -5,12 +5,14 @@ import type { Options } from "./options.ts";
 import type { ThreadProfile } from "./profile.ts";
 import { type Compared, type Ratio, ratios, tailsOf, total } from "./ratios.ts";
 import type { Round } from "./rig.ts";
+import type { ServerProfile } from "./server-profile.ts";
 import type { SoakMinute, SoakResult } from "./soak.ts";
 import { type Percentiles, type Spread, spreadOf } from "./statistics.ts";
 
 export interface Measured extends Compared {
   readonly peakMemoryBytes: number | null;
   readonly profile: readonly ThreadProfile[];
+  readonly server: ServerProfile | null;
 }
 
 export interface Machine {
@@ -64,7 +66,7 @@ export function summaryOfHighest(highest: readonly Round[]) {
 }
 
 /** Each figure with its median and how far the rounds lie apart. */
-export function summary({ name, rounds, highest, perSecond, peakMemoryBytes, profile }: Measured) {
+export function summary({ name, rounds, highest, perSecond, peakMemoryBytes, profile, server }: Measured) {
   return {
     name,
     rounds: rounds.length,
@@ -88,11 +90,13 @@ export function summary({ name, rounds, highest, perSecond, peakMemoryBytes, pro
     waitMicrosPerMessage: known(rounds, ({ waitMicros }) => waitMicros),
     peakMemoryBytes,
     writtenBytesPerMessage: known(rounds, ({ writtenBytes, messages }) => perMessage(writtenBytes, messages)),
+    logBytesPerMessage: known(rounds, ({ logBytes, messages }) => perMessage(logBytes, messages)),
     flushes: known(rounds, ({ flushes }) => flushes),
     reportsPerRequest: known(rounds, ({ reportsPerRequest }) => reportsPerRequest),
     duplicateSubmits: rounds.reduce((sum, round) => sum + round.duplicateSubmits, 0),
     duplicateReports: rounds.reduce((sum, round) => sum + round.duplicateReports, 0),
     profile,
+    server,
   };
 }
 
@@ -105,6 +109,7 @@ export function printTable(results: readonly Measured[], options: Options): stri
   for (const result of results) {
     lines.push("", result.name, ...table(rowsOf(result)));
     for (const thread of result.profile) lines.push(...printProfile(thread));
+    if (result.server !== null) lines.push(...printServer(result.server));
   }
   lines.push("", "Ratios of neighbouring rounds: the median, and in brackets the least and the most");
   for (const { of, to, highest, rounds } of ratios(results, options)) {
@@ -151,6 +156,7 @@ function rowsOf(result: Measured): [string, string][] {
   add("waiting for a core, µs a message", found.waitMicrosPerMessage, decimal);
   if (found.peakMemoryBytes !== null) rows.push(["peak memory", megabytes(found.peakMemoryBytes)]);
   add("bytes written a message", found.writtenBytesPerMessage, integer);
+  add("  of these the database's log", found.logBytesPerMessage, integer);
   add("flushes a round", found.flushes, integer);
   add("reports in a push", found.reportsPerRequest, decimal);
   if (found.duplicateSubmits > 0) rows.push(["submitted twice", integer(found.duplicateSubmits)]);
@@ -183,6 +189,7 @@ export function printSoak(
         perSecond,
         peakMemoryBytes: null,
         profile: [],
+        server: null,
       }),
     ),
     "",
@@ -199,5 +206,26 @@ function printProfile({ thread, busyMs, idleMs, areas, functions }: ThreadProfil
     ...areas.map(({ name, ms }) => `  ${share(ms)}  ${name}`),
     "  and by function, without what it calls:",
     ...functions.map(({ name, ms }) => `  ${share(ms)}  ${name}`),
+  ];
+}
+
+export function printServer({ statements, waits, busyConnections, tables }: ServerProfile): string[] {
+  const columns = (...cells: readonly (string | number)[]): string =>
+    cells.map((cell) => (typeof cell === "string" ? cell : cell.toFixed(3)).padStart(10)).join("");
+  return [
+    "",
+    "  PostgreSQL: its dearest statements, a message",
+    `  ${columns("µs", "calls", "rows")}`,
+    ...statements.map(({ text, micros, calls, rows }) => `  ${columns(micros.toFixed(1), calls, rows)}  ${text}`),
+    "",
+    `  What its connections waited for, of which ${busyConnections.toFixed(1)} had something to do when any had:`,
+    ...waits.map(({ event, share }) => `  ${(100 * share).toFixed(1).padStart(7)} %  ${event}`),
+    "",
+    "  Rows written, a message",
+    `  ${columns("inserted", "updated", "of it hot", "deleted")}`,
+    ...tables.map(
+      ({ table, inserted, updated, hotUpdated, deleted }) =>
+        `  ${columns(inserted, updated, hotUpdated, deleted)}  ${table}`,
+    ),
   ];
 }

@@ -17,9 +17,11 @@ export interface ProviderConfig {
   readonly receiptDelayMs: number;
   readonly username: string;
   readonly password: string;
+  /** Which of several it is. */
+  readonly load: number;
 }
 
-const { preset, receiptDelayMs, username, password } = childConfig<ProviderConfig>();
+const { preset, receiptDelayMs, username, password, load } = childConfig<ProviderConfig>();
 const api = PROVIDERS[preset]!;
 const settings = { username, password, secret: password };
 let behaviour: CarrierBehaviour = { open: true, receipts: true };
@@ -30,10 +32,12 @@ const MAX_LIST = 100;
 /** Callbacks under way at a time, each on a connection of its own. */
 const CALLERS = 256;
 
-const seen = new Seen();
+const seen = new Seen(load);
 const count = new Count();
 let lastId = 0;
 let lastAtMs = 0;
+/** Messages of which the receipt is for later. */
+let held = 0;
 
 /** No message comes twice unless something is wrong, and that is counted. */
 const nothingKnown: ProviderState = { find: () => undefined, findByReference: () => undefined };
@@ -64,11 +68,22 @@ const server = createServer((request, response) => {
 function take(messages: readonly TakenMessage[]): void {
   lastAtMs = nowMs();
   for (const { to } of messages) seen.add(Number(to.slice(NUMBER_PREFIX.length)), lastAtMs);
-  count.set(seen.distinct);
+  if (behaviour.receipts) tellLater(messages);
+  count.set(seen.distinct, held);
   if (seen.whole) count.flush();
-  if (!behaviour.receipts) return;
-  if (receiptDelayMs === 0) tell(messages);
-  else setTimeout(() => tell(messages), receiptDelayMs);
+}
+
+function tellLater(messages: readonly TakenMessage[]): void {
+  if (receiptDelayMs === 0) {
+    tell(messages);
+    return;
+  }
+  held += messages.length;
+  setTimeout(() => {
+    held -= messages.length;
+    count.set(seen.distinct, held);
+    tell(messages);
+  }, receiptDelayMs);
 }
 
 const DELIVERED: ProviderOutcome = { outcome: "delivered", code: null };

@@ -1,9 +1,10 @@
 /**
- * One gateway with a load generator, a carrier and a sink of its own, and a round on it. Several rigs may stand side by side: those whose
+ * One gateway with load generators, carriers and sinks of its own, mostly one of each, and a round on it. Several rigs may stand side by side: those whose
  * turn it is not are idle.
  */
 import { Child, type RoundStart } from "./child.ts";
-import type { LoadFigures, LoadOrder } from "./generator.ts";
+import type { GeneratorSetup, LoadFigures, LoadOrder } from "./generator.ts";
+import { firstNumber } from "./numbers.ts";
 import type { CarrierName, Options } from "./options.ts";
 import type { Progress } from "./progress.ts";
 import type { ProviderConfig } from "./provider.ts";
@@ -30,6 +31,7 @@ export interface Round {
   /** The gateway's threads waited so long for a core, a message. */
   readonly waitMicros: number | null;
   readonly writtenBytes: number | null;
+  readonly logBytes: number | null;
   readonly flushes: number | null;
   readonly duplicateSubmits: number;
   readonly duplicateReports: number;
@@ -46,7 +48,7 @@ export interface RigOptions {
   readonly carrier: CarrierName;
   readonly directory: string;
   /** How a report looks. */
-  readonly sink: SinkConfig;
+  readonly sink: Omit<SinkConfig, "load">;
   readonly start: (surroundings: Surroundings) => Promise<Subject>;
   readonly progress: Progress;
 }
@@ -73,24 +75,27 @@ const COUNT_MS = { closed: 50, open: 250, followed: 1_000 };
 /** So many messages under way last for a millisecond and longer: no service gets through more of them. */
 const BACKLOG_PER_COUNT_MS = 80;
 
+const PARTS = ["generator", "smsc", "sink"] as const;
+type Part = (typeof PARTS)[number];
+
+/** A load generator, the carrier that its messages go to (an SMSC, or a provider over HTTP), and the sink of their reports. */
+interface Load extends Readonly<Record<Part, Child>> {
+  /** Of its messages, so many have been in rounds. */
+  sent: number;
+}
+
 export class Rig {
   readonly #options: Options;
-  readonly #generator: Child;
-  /** The carrier: an SMSC, or a provider over HTTP. */
-  readonly #smsc: Child;
-  readonly #sink: Child;
+  readonly #loads: readonly Load[];
   readonly subject: Subject;
-  #next = 0;
   /** Told when the first request goes, and then how many messages of the round are through. */
   onBegin: () => void = () => undefined;
   onProgress: (done: number) => void = () => undefined;
 
-  private constructor(options: Options, subject: Subject, children: { generator: Child; smsc: Child; sink: Child }) {
+  private constructor(options: Options, subject: Subject, loads: readonly Load[]) {
     this.#options = options;
     this.subject = subject;
-    this.#generator = children.generator;
-    this.#smsc = children.smsc;
-    this.#sink = children.sink;
+    this.#loads = loads;
   }
 
   /** Everything that is started is put on the stack, so that it is stopped whatever happens. */
@@ -100,107 +105,156 @@ export class Rig {
   ): Promise<Rig> {
     const child = (name: string, config: unknown): Child => stack.adopt(new Child(name, config), (it) => it.stop());
     const { receiptDelayMs } = options;
-    const smsc =
-      carrier === "smpp"
-        ? child("smsc", {
-            receiptDelayMs,
-            sender: SENDER,
-            answersPerSecond: options.carrierRate,
-          } satisfies SmscConfig)
-        : child("provider", { preset: carrier, receiptDelayMs, ...CUSTOMER } satisfies ProviderConfig);
-    const sink = child("sink", sinkConfig);
-    const generator = child("generator", null);
-    const [carrierPort, sinkPort] = await Promise.all([smsc.ask<number>("port"), sink.ask<number>("port")]);
-    const setCarrier = (behaviour: CarrierBehaviour): Promise<void> => smsc.ask("behave", behaviour);
+    const answersPerSecond = options.carrierRate === null ? null : options.carrierRate / options.loads;
+    const loads = Array.from({ length: options.loads }, (_, load) => ({
+      smsc:
+        carrier === "smpp"
+          ? child("smsc", { receiptDelayMs, sender: SENDER, answersPerSecond, load } satisfies SmscConfig)
+          : child("provider", { preset: carrier, receiptDelayMs, ...CUSTOMER, load } satisfies ProviderConfig),
+      sink: child("sink", { ...sinkConfig, load } satisfies SinkConfig),
+      generator: child("generator", null),
+      sent: 0,
+    }));
+    const [carrierPorts, sinkPorts] = await Promise.all([
+      Promise.all(loads.map(({ smsc }) => smsc.ask<number>("port"))),
+      Promise.all(loads.map(({ sink }) => sink.ask<number>("port"))),
+    ]);
+    const setCarrier = async (behaviour: CarrierBehaviour): Promise<void> => {
+      await Promise.all(loads.map(({ smsc }) => smsc.ask("behave", behaviour)));
+    };
     const subject = stack.adopt(
-      await start({ directory, carrierPort, sinkPort, sender: SENDER, setCarrier, progress }),
+      await start({ directory, carrierPorts, sinkPorts, sender: SENDER, setCarrier, progress }),
       (it) => it.stop(),
     );
-    // A carrier over HTTP has no connection that stands.
-    if (options.until !== "accept" && carrier === "smpp") await untilBound(smsc, subject, options.binds);
-    await smsc.ask("rest");
-    return new Rig(options, subject, { generator, smsc, sink });
+    for (const { smsc } of loads) {
+      // A carrier over HTTP has no connection that stands.
+      if (options.until !== "accept" && carrier === "smpp") await untilBound(smsc, subject, options.binds);
+      await smsc.ask("rest");
+    }
+    return new Rig(options, subject, loads);
   }
 
   async run({ mode, connections, messages, perSecond }: RoundOrder): Promise<Round> {
-    const { until, backlog } = this.#options;
-    const requests = messages / MODES[mode].destinations;
-    const first = this.#next;
-    this.#next += messages;
-    const last = { accept: this.#generator, submit: this.#smsc, report: this.#sink }[until];
-    const followedMs = perSecond === null ? closedCountMs(Math.max(backlog, messages / requests)) : COUNT_MS.open;
-    const countEveryMs = (child: Child): number => (child === last ? followedMs : COUNT_MS.followed);
-    for (const child of [this.#smsc, this.#sink]) {
-      await child.ask("begin", { first, count: messages, countEveryMs: countEveryMs(child) } satisfies RoundStart);
+    const { until } = this.#options;
+    const perRequest = MODES[mode].destinations;
+    const requests = messages / perRequest;
+    const delayMs = until === "report" ? this.#options.receiptDelayMs : 0;
+    const backlog = Math.max(1, Math.floor(this.#options.backlog / this.#loads.length));
+    const followedMs = perSecond === null ? closedCountMs(Math.max(backlog, perRequest)) : COUNT_MS.open;
+    const last = ({ accept: "generator", submit: "smsc", report: "sink" } as const)[until];
+    const countEveryMs = (part: Part): number =>
+      part === last || (part === "smsc" && delayMs > 0) ? followedMs : COUNT_MS.followed;
+    const orders = this.#loads.map((load, index): LoadOrder => {
+      const own = shareOf(requests, index, this.#loads.length);
+      const first = load.sent;
+      load.sent += own * perRequest;
+      return {
+        first: firstNumber(index) + first,
+        requests: own,
+        perSecond: perSecond === null ? null : perSecond / this.#loads.length,
+        backlog: until === "accept" ? messages : backlog,
+        countEveryMs: countEveryMs("generator"),
+      };
+    });
+    for (const [index, load] of this.#loads.entries()) {
+      const { requests: own, first } = orders[index]!;
+      const start = { first: first - firstNumber(index), count: own * perRequest };
+      for (const part of ["smsc", "sink"] as const)
+        await load[part].ask("begin", { ...start, countEveryMs: countEveryMs(part) } satisfies RoundStart);
+      // Anew for each round: while others have their turn, these would be closed.
+      await load.generator.ask("connect", {
+        targets: this.subject.targets(mode, index),
+        connections: shareOf(connections, index, this.#loads.length),
+      } satisfies GeneratorSetup);
     }
-    // Anew for each round: while others have their turn, these would be closed.
-    await this.#generator.ask("connect", { targets: this.subject.targets(mode), connections });
     await settle();
     const before = await this.#usage();
 
-    const order: LoadOrder = {
-      first,
-      requests,
-      perSecond,
-      backlog: until === "accept" ? messages : backlog,
-      countEveryMs: countEveryMs(this.#generator),
-    };
-    const watch = new Watch(messages);
-    for (const child of [this.#generator, this.#smsc, this.#sink]) {
-      child.onCount = (count) => {
-        watch.progress();
-        if (child !== last) return;
-        this.onProgress(count);
-        if (perSecond === null) this.#generator.tell("done", count);
-        if (count === messages) watch.finish();
-      };
+    const watch = new Watch(messages, STUCK_MS + delayMs);
+    const through = this.#loads.map(() => 0);
+    for (const [index, load] of this.#loads.entries()) {
+      // What only waits for its receipt is nothing that the service has to do, and leaves room for the next.
+      let waiting = 0;
+      for (const part of PARTS) {
+        load[part].onCount = (count, held) => {
+          watch.progress();
+          if (part === "smsc" && delayMs > 0) waiting = held;
+          else if (part !== last) return;
+          else through[index] = count;
+          if (perSecond === null) load.generator.tell("done", through[index]! + waiting);
+          if (part !== last) return;
+          const done = sumOf(through);
+          this.onProgress(done);
+          if (done === messages) watch.finish();
+        };
+      }
     }
-    let load: LoadFigures;
+    let figures: LoadFigures[];
     this.onBegin();
     try {
-      [load] = await Promise.all([this.#generator.ask<LoadFigures>("run", order, "patient"), watch.finished]);
+      const runs = this.#loads.map(({ generator }, index) =>
+        generator.ask<LoadFigures>("run", orders[index]!, "patient"),
+      );
+      [figures] = await Promise.all([Promise.all(runs), watch.finished]);
     } catch (error) {
       throw new Error(`${(error as Error).message}\n${await this.#state()}`);
     } finally {
       watch.end();
-      await this.#generator.ask("disconnect");
+      await this.#all("generator", "disconnect");
     }
     await settle();
     const after = await this.#usage();
-    await this.#smsc.ask("rest");
+    await this.#all("smsc", "rest");
 
-    const submits = await this.#smsc.ask<SmscFigures>("figures");
-    const reports = await this.#sink.ask<SinkFigures>("figures");
-    if (reports.undelivered > 0)
-      throw new Error(`${reports.undelivered} reports do not say that the message was delivered`);
-    const toMs = { accept: load.lastAtMs, submit: submits.lastAtMs, report: reports.lastAtMs }[until];
-    const elapsedMs = toMs - load.firstAtMs;
+    const submits = await this.#all<SmscFigures>("smsc", "figures");
+    const reports = await this.#all<SinkFigures>("sink", "figures");
+    const undelivered = sumOf(reports.map((each) => each.undelivered));
+    if (undelivered > 0) throw new Error(`${undelivered} reports do not say that the message was delivered`);
+    const fromMs = Math.min(...figures.map(({ firstAtMs }) => firstAtMs));
+    const toMs = Math.max(
+      ...{ accept: figures, submit: submits, report: reports }[until].map(({ lastAtMs }) => lastAtMs),
+    );
+    const elapsedMs = toMs - fromMs;
+    const submitAtMs = until === "accept" ? null : await this.#all<Float64Array>("smsc", "times");
+    const reportAtMs = until === "report" ? await this.#all<Float64Array>("sink", "times") : null;
+    const messagesPerSecond =
+      delayMs > 0 ? rateBetween(joined(submitAtMs!), joined(reportAtMs!), delayMs) : (messages * 1000) / elapsedMs;
+    const answers = figures.map(({ answeredAtMs, startedAtMs }) =>
+      answeredAtMs.map((atMs, index) => atMs - startedAtMs[index]!),
+    );
     return {
       messages,
       elapsedMs,
-      messagesPerSecond: (messages * 1000) / elapsedMs,
-      requestsPerSecond: (requests * 1000) / elapsedMs,
-      answerMs: percentilesOf(load.answeredAtMs.map((atMs, index) => atMs - load.startedAtMs[index]!)),
-      submitMs: until === "accept" ? null : await timesSince(load, messages / requests, this.#smsc),
-      reportMs: until === "report" ? await timesSince(load, messages / requests, this.#sink) : null,
+      messagesPerSecond,
+      requestsPerSecond: messagesPerSecond / perRequest,
+      answerMs: percentilesOf(joined(answers)),
+      submitMs: submitAtMs === null ? null : timesSince(figures, perRequest, submitAtMs),
+      reportMs: reportAtMs === null ? null : timesSince(figures, perRequest, reportAtMs),
       gatewayMicros: perMessage(before.gateway.cpuMicros, after.gateway.cpuMicros, messages),
       waitMicros: divided(difference(before.gateway.waitMicros, after.gateway.waitMicros), messages),
       wakeUps: perMessage(before.gateway.wakeUps, after.gateway.wakeUps, messages),
       benchMicros: perMessage(before.bench, after.bench, messages),
       writtenBytes: difference(before.disk.writtenBytes, after.disk.writtenBytes),
+      logBytes: difference(before.disk.logBytes, after.disk.logBytes),
       flushes: difference(before.disk.flushes, after.disk.flushes),
-      duplicateSubmits: submits.duplicates,
-      duplicateReports: reports.duplicates,
-      strayReports: reports.strays,
-      reportsPerRequest: until === "report" ? messages / reports.requests : null,
-      fromMs: load.firstAtMs,
+      duplicateSubmits: sumOf(submits.map(({ duplicates }) => duplicates)),
+      duplicateReports: sumOf(reports.map(({ duplicates }) => duplicates)),
+      strayReports: sumOf(reports.map(({ strays }) => strays)),
+      reportsPerRequest: until === "report" ? messages / sumOf(reports.map((each) => each.requests)) : null,
+      fromMs,
       toMs,
     };
   }
 
+  /** Of each load's such part. */
+  #all<Answer>(part: Part, question: string): Promise<Answer[]> {
+    const patience = question === "times" ? "patient" : "impatient";
+    return Promise.all(this.#loads.map((load) => load[part].ask<Answer>(question, null, patience)));
+  }
+
   async #usage() {
     const [generator, smsc, sink] = await Promise.all(
-      [this.#generator, this.#smsc, this.#sink].map((child) => child.ask<number>("cpu")),
+      PARTS.map(async (part) => sumOf(await this.#all<number>(part, "cpu"))),
     );
     const { user, system } = process.cpuUsage();
     return {
@@ -211,10 +265,33 @@ export class Rig {
   }
 
   async #state(): Promise<string> {
-    const figures = await Promise.allSettled([this.#smsc.ask("figures"), this.#sink.ask("figures")]);
-    const [smsc, sink] = figures.map((figure) => JSON.stringify(figure.status === "fulfilled" ? figure.value : null));
-    return `smsc ${smsc}\nsink ${sink}\n${this.subject.lastWords()}`;
+    const told = this.#loads.flatMap(({ smsc, sink }) =>
+      Object.entries({ smsc, sink }).map(async ([part, child]) => {
+        const figures = await child.ask("figures").catch(() => null);
+        return `${part} ${JSON.stringify(figures)}`;
+      }),
+    );
+    return [...(await Promise.all(told)), this.subject.lastWords()].join("\n");
   }
+}
+
+/** Whole ones, of which the first have one more where they do not come out even. */
+function shareOf(whole: number, index: number, shares: number): number {
+  return Math.floor(whole / shares) + (index < whole % shares ? 1 : 0);
+}
+
+function sumOf(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0);
+}
+
+function joined(arrays: readonly Float64Array[]): Float64Array {
+  const whole = new Float64Array(sumOf(arrays.map(({ length }) => length)));
+  let at = 0;
+  for (const array of arrays) {
+    whole.set(array, at);
+    at += array.length;
+  }
+  return whole;
 }
 
 /**
@@ -225,12 +302,28 @@ export function closedCountMs(backlog: number): number {
   return Math.min(COUNT_MS.closed, Math.floor(backlog / BACKLOG_PER_COUNT_MS));
 }
 
+/**
+ * Messages a second where receipts come later: of the time from the first receipt to the last submit, when all kinds of work are under way. Before it
+ * there are no receipts to work on, and after it nothing else. A message is half of it submitted there and half reported. Not a number, if that time is
+ * shorter than the delay: what went faster while there were no receipts would still be seen.
+ */
+export function rateBetween(submitAtMs: Float64Array, reportAtMs: Float64Array, delayMs: number): number {
+  const fromMs = submitAtMs.reduce((least, atMs) => Math.min(least, atMs)) + delayMs;
+  const toMs = submitAtMs.reduce((most, atMs) => Math.max(most, atMs));
+  if (toMs - fromMs < delayMs) return Number.NaN;
+  const within = (times: Float64Array): number =>
+    times.reduce((sum, at) => (at > fromMs && at <= toMs ? sum + 1 : sum), 0);
+  return ((within(submitAtMs) + within(reportAtMs)) / 2) * (1000 / (toMs - fromMs));
+}
+
 /** How long after its request's start each message came by. */
-async function timesSince({ startedAtMs }: LoadFigures, perRequest: number, child: Child): Promise<Percentiles> {
-  const times = await child.ask<Float64Array>("times", null, "patient");
-  const elapsed = times.map((atMs, index) => atMs - startedAtMs[Math.floor(index / perRequest)]!);
-  if (elapsed.some((ms) => ms < 0)) throw new Error("a message came before its request: the clocks cannot be trusted");
-  return percentilesOf(elapsed);
+function timesSince(loads: readonly LoadFigures[], perRequest: number, atMs: readonly Float64Array[]): Percentiles {
+  const elapsed = loads.map(({ startedAtMs }, load) =>
+    atMs[load]!.map((each, index) => each - startedAtMs[Math.floor(index / perRequest)]!),
+  );
+  const all = joined(elapsed);
+  if (all.some((ms) => ms < 0)) throw new Error("a message came before its request: the clocks cannot be trusted");
+  return percentilesOf(all);
 }
 
 async function untilBound(smsc: Child, subject: Subject, binds: number): Promise<void> {
@@ -274,11 +367,11 @@ class Watch {
   readonly #finished = Promise.withResolvers<void>();
   readonly #timer: NodeJS.Timeout;
 
-  constructor(messages: number) {
+  constructor(messages: number, stuckMs: number) {
     this.#timer = setTimeout(
       () =>
-        this.#finished.reject(new Error(`nothing has moved for ${STUCK_MS / 1000} s, with ${messages} messages to do`)),
-      STUCK_MS,
+        this.#finished.reject(new Error(`nothing has moved for ${stuckMs / 1000} s, with ${messages} messages to do`)),
+      stuckMs,
     );
   }
 

@@ -12,6 +12,8 @@ export interface SinkConfig {
   readonly before: string;
   /** What a report of a delivered message has in it exactly once. */
   readonly delivered: string;
+  /** Which of several it is. */
+  readonly load: number;
 }
 
 export interface SinkFigures {
@@ -26,7 +28,7 @@ export interface SinkFigures {
   readonly strange: string | null;
 }
 
-const { before, delivered } = childConfig<SinkConfig>();
+const { before, delivered, load } = childConfig<SinkConfig>();
 const MARK = Buffer.from(before + NUMBER_PREFIX);
 const MARK_TO_NUMBER = Buffer.byteLength(before);
 const DELIVERED = Buffer.from(delivered);
@@ -37,7 +39,7 @@ const ANSWER = Buffer.from("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
 /** A request longer than this is none of the service's. */
 const MAX_REQUEST = 64 * 1024 * 1024;
 
-const seen = new Seen();
+const seen = new Seen(load);
 const count = new Count();
 let requests = 0;
 let undelivered = 0;

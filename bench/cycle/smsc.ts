@@ -14,6 +14,8 @@ export interface SmscConfig {
   readonly sender: string;
   /** Answers a second, evenly; null for as many as there are submits. */
   readonly answersPerSecond: number | null;
+  /** Which of several it is. */
+  readonly load: number;
 }
 
 export interface CarrierBehaviour {
@@ -30,7 +32,7 @@ export interface SmscFigures {
   readonly lastAtMs: number;
 }
 
-const { receiptDelayMs, sender, answersPerSecond } = childConfig<SmscConfig>();
+const { receiptDelayMs, sender, answersPerSecond, load } = childConfig<SmscConfig>();
 let behaviour: CarrierBehaviour = { open: true, receipts: true };
 
 /** SMPP 3.4 §5.1.2.1. */
@@ -97,7 +99,7 @@ const RECEIPT_NUMBER = RECEIPT.indexOf(numberOf(0));
 const RECEIPT_TEXT_ID = RECEIPT.indexOf(ID);
 const RECEIPT_TLV_ID = RECEIPT.lastIndexOf(ID);
 
-const seen = new Seen();
+const seen = new Seen(load);
 const count = new Count();
 let lastId = FIRST_ID;
 let lastAtMs = 0;
@@ -108,6 +110,8 @@ class Queue {
   #numbers = new Float64Array(1 << 16);
   #dueAtMs = new Float64Array(1 << 16);
   #head = 0;
+  /** Of the oldest, so many are due. */
+  #ripe = 0;
   length = 0;
 
   push(id: number, number: number, dueAtMs: number): void {
@@ -131,8 +135,16 @@ class Queue {
     return this.#numbers[this.#head]!;
   }
 
+  /** How many are for later. */
+  heldAt(atMs: number): number {
+    while (this.#ripe < this.length && this.#dueAtMs[(this.#head + this.#ripe) % this.#ids.length]! <= atMs)
+      this.#ripe++;
+    return this.length - this.#ripe;
+  }
+
   drop(): void {
     this.#head = (this.#head + 1) % this.#ids.length;
+    this.#ripe = Math.max(0, this.#ripe - 1);
     this.length--;
   }
 
@@ -314,7 +326,7 @@ class Connection {
     sendReceipts(atMs);
     for (const connection of connections) connection.flush();
     this.flush();
-    count.set(seen.distinct);
+    count.set(seen.distinct, due.heldAt(atMs));
     if (seen.whole) count.flush();
   }
 

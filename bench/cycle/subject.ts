@@ -7,8 +7,8 @@ import type { ThreadUsage } from "./usage.ts";
 
 export interface Subject {
   readonly name: string;
-  /** Where requests go to: one place for each node. */
-  targets(mode: ModeName): readonly GeneratorTarget[];
+  /** Where requests of a load go to: one place for each account and node that it goes over. */
+  targets(mode: ModeName, load: number): readonly GeneratorTarget[];
   usage(): Usage;
   /** What its processes have now, added up. */
   memoryBytes(): number | null;
@@ -35,14 +35,17 @@ export interface Usage {
 /** What a gateway, or its database, has had written and flushed so far; null where nobody tells. */
 export interface DiskUsage {
   readonly writtenBytes: number | null;
+  /** Of those, the database's log. */
+  readonly logBytes: number | null;
   readonly flushes: number | null;
 }
 
 /** What the gateway meets at both ends, and what it is to do. */
 export interface Surroundings {
   readonly directory: string;
-  readonly carrierPort: number;
-  readonly sinkPort: number;
+  /** One for each load. */
+  readonly carrierPorts: readonly number[];
+  readonly sinkPorts: readonly number[];
   readonly sender: string;
   /** From the next connection on. */
   setCarrier(behaviour: CarrierBehaviour): Promise<void>;

@@ -22,6 +22,44 @@ test("the full cycle is measured, first the highest rate and then at a share of 
   );
 });
 
+test("several accounts are measured on two nodes, each account's requests over one of them", async () => {
+  const args = [
+    "--store",
+    "postgres",
+    "--nodes",
+    "2",
+    "--accounts",
+    "3",
+    "--pinned",
+    "--count",
+    "200",
+    "--repeat",
+    "1",
+  ];
+  const { stdout } = await run(process.execPath, [BENCH, "--json", ...args], { timeout: MAX_RUN_MS });
+  const { results } = JSON.parse(stdout) as { results: { name: string }[] };
+  assert.deepEqual(
+    results.map(({ name }) => name),
+    ["Heliograph on PostgreSQL, 2 nodes, 3 accounts, each over one node"],
+  );
+});
+
+test("several generators, carriers and sinks share a round, and nothing is counted twice or by another", async () => {
+  const shares = ["--load", "3", "--accounts", "2", "--connections", "8"];
+  const args = [...shares, "--mode", "one,hundred", "--count", "1000", "--repeat", "2", "--receipt-delay", "1"];
+  const { stdout } = await run(process.execPath, [BENCH, "--json", ...args], { timeout: MAX_RUN_MS });
+  const { results } = JSON.parse(stdout) as {
+    results: { name: string; duplicateSubmits: number; duplicateReports: number }[];
+  };
+  assert.deepEqual(
+    results.map(({ name, duplicateSubmits, duplicateReports }) => [name, duplicateSubmits, duplicateReports]),
+    [
+      ["Heliograph on SQLite, 2 accounts, one", 0, 0],
+      ["Heliograph on SQLite, 2 accounts, hundred", 0, 0],
+    ],
+  );
+});
+
 test("a carrier over HTTP is measured, one message a call and many, in turn with one over SMPP", async () => {
   const args = ["--carrier", "smpp,http", "--preset", "heliograph,twilio", "--count", "200", "--repeat", "1"];
   const { stdout } = await run(process.execPath, [BENCH, "--json", ...args], { timeout: MAX_RUN_MS });
@@ -83,6 +121,9 @@ const REFUSED: readonly [args: string[], message: RegExp][] = [
   [["idle", "--against", "/nowhere"], /^--against needs a checkout with its own node_modules/],
   [["idle", "--repeat", "0"], /^--repeat must be a whole number above 0\n/],
   [["--against", ".", "--stored", "5"], /^--against does not go with --stored and --waiting/],
+  [["--accounts", "2", "--peer", "kannel"], /^--peer is for one account and one load\n/],
+  [["--load", "3", "--connections", "2"], /^--load needs a connection and a request for each\n/],
+  [["--load", "3", "--mode", "hundred", "--count", "200"], /^--load needs a connection and a request for each\n/],
   [["--waiting", "1", "--peer", "kannel"], /^--waiting and --peer do not go together\n/],
 ];
 

@@ -29,6 +29,7 @@ function round(times: number, threads: readonly string[]): Round {
     benchMicros: {},
     waitMicros: null,
     writtenBytes: null,
+    logBytes: null,
     flushes: null,
     duplicateSubmits: 0,
     duplicateReports: 0,
@@ -51,7 +52,7 @@ function measured(name: string, times: readonly number[], made: MadeUp = {}): Me
   const { role = "own", threads = ["edge", "store"], perSecond = null, load = "", service = name } = made;
   const rounds = times.map((each) => round(each, threads));
   const of = { name, service, load, mode: "one", role, perSecond };
-  return { ...of, rounds, highest: [], peakMemoryBytes: null, profile: [] };
+  return { ...of, rounds, highest: [], peakMemoryBytes: null, profile: [], server: null };
 }
 
 const KANNEL = { role: "peer", threads: ["bearerbox", "smsbox"] } as const;
@@ -143,6 +144,19 @@ test("the table ends with all ratios", () => {
   );
 });
 
+test("what a PostgreSQL server did stands below the profiles of the threads", () => {
+  const server = {
+    statements: [{ text: "SELECT 1", micros: 12.34, calls: 0.5, rows: 1 }],
+    waits: [{ event: "IO/WalSync", share: 0.625 }],
+    busyConnections: 1.5,
+    tables: [{ table: "message", inserted: 1, updated: 0.5, hotUpdated: 0.25, deleted: 0 }],
+  };
+  const text = printTable([{ ...measured("here", [1]), server }], options()).join("\n");
+  assert.match(text, /^ +12\.3 +0\.500 +1\.000 {2}SELECT 1$/m);
+  assert.match(text, /^ +62\.5 % {2}IO\/WalSync$/m);
+  assert.match(text, /^ +1\.000 +0\.500 +0\.250 +0\.000 {2}message$/m);
+});
+
 test("programs are told the wake-ups by thread, and the ratios within a service", () => {
   const { wakeUpsPerMessage, tails } = summary(measured("here", [2, 3]));
   assert.equal(wakeUpsPerMessage.gateway.store?.median, 2.5);
@@ -158,6 +172,7 @@ test("a round at a set rate is no longer than its time, and is warmed up at full
   assert.deepEqual(sizes(), [20_000, 20_000]);
   assert.deepEqual(sizes("--count", "300"), [300, 300]);
   assert.deepEqual(sizes("--rate", "50"), [1_000, 20_000]);
+  assert.deepEqual(sizes("--receipt-delay", "3000"), [80_000, 80_000]);
   assert.deepEqual(sizes("--rate", "5000"), [20_000, 20_000]);
   assert.deepEqual(sizes("--waiting", "5"), [1_000, 1_000]);
 });

@@ -102,8 +102,11 @@ async function run(
   if (code !== 0) throw new Error(`${program} failed: ${errors}`);
 }
 
-/** A server of its own; with `durable` as in production, else as fast as it gets. */
-export async function startPostgres(options: { durable: boolean }): Promise<PostgresServer> {
+/** A server of its own; with `durable` as in production, else as fast as it gets. `settings`, each as `name=value`, are added to those of tests. */
+export async function startPostgres(options: {
+  readonly durable: boolean;
+  readonly settings?: readonly string[];
+}): Promise<PostgresServer> {
   const as = account();
   const directory = mkdtempSync(join(tmpdir(), "heliograph-postgres-"));
   const keeper = spawn(process.execPath, [KEEPER, directory], {
@@ -142,7 +145,9 @@ export async function startPostgres(options: { durable: boolean }): Promise<Post
   let port = await closedPort();
 
   const launch = async (): Promise<void> => {
-    const settings = [...SETTINGS, ...(options.durable ? [] : CARELESS)].flatMap((setting) => ["-c", setting]);
+    const settings = [...SETTINGS, ...(options.durable ? [] : CARELESS), ...(options.settings ?? [])].flatMap(
+      (setting) => ["-c", setting],
+    );
     const made = spawn(join(bin, "postgres"), ["-D", data, "-p", String(port), ...settings], {
       ...as,
       stdio: ["ignore", "ignore", "pipe"],
