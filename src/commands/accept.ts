@@ -8,7 +8,6 @@ import { nthId } from "../runtime/ids.ts";
 import { STATUS } from "../sms/statuses.ts";
 import type { CommandParts } from "../store/command-parts.ts";
 import type { Acceptance, AcceptanceOutcome, NewMessage } from "../store/port/messages.ts";
-import { NextReferences } from "../store/references.ts";
 import { reportFacts, serializeEncoding } from "../store/rows.ts";
 import { type NewMessageRow, STATE_NUMBER } from "../store/schema/message.ts";
 import type { Awaitable } from "../store/sql.ts";
@@ -52,9 +51,8 @@ function readsOf({ accountId, bulkId, replay, firstKey, messages, speedLimit }: 
 }
 
 export function acceptCommands(parts: CommandParts, bulks: Bulks, { finished, news }: Hearers) {
-  const { sql, tables, lanes, unit, epoch } = parts;
+  const { sql, tables, lanes, unit, epoch, references } = parts;
   const linksOf = linkWriter({ sql });
-  const references = new NextReferences();
   const accept = (input: Acceptance): Awaitable<AcceptanceOutcome> => {
     const { accountId, bulkId, receivedAtMs, speedLimit } = input;
     const names = replayNames(accountId, input.replay, bulkId);

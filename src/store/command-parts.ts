@@ -2,6 +2,7 @@
 import type { IdSource } from "../runtime/ids.ts";
 import type { SecretBox } from "../runtime/secrets.ts";
 import type { LaneAccounts } from "./lanes.ts";
+import type { NextReferences } from "./references.ts";
 import type { Sql } from "./sql.ts";
 import type { Tables } from "./tables.ts";
 import type { Unit } from "./unit.ts";
@@ -14,6 +15,8 @@ export interface CommandParts {
   readonly unit: () => Unit;
   /** Names what is made here: report batches, messages from phones. */
   readonly ids: IdSource;
+  /** Numbers the long messages of each phone. */
+  readonly references: NextReferences;
   /** The number of this start of the service: who owns what it has in memory. */
   readonly epoch: number;
   /** Whether this node pushes reports: those that it makes are then its own from the start. */

@@ -31,7 +31,8 @@ export interface GroupResult {
 }
 
 export interface Engine {
-  run(calls: readonly Call[]): Promise<GroupResult>;
+  /** `onHandedOver`: the next group may begin, though this one has not ended. Groups end in the order in which they began. */
+  run(calls: readonly Call[], onHandedOver?: () => void): Promise<GroupResult>;
   /** Whether a command has a transaction of its own. */
   ownTransaction?(command: CommandName): boolean;
   /** Runs a command that need not wait for its turn among the others; null if it is not one of those. */
@@ -106,9 +107,9 @@ export interface GroupPause {
 
 /** Has an engine run a group, and may measure that. */
 export interface GroupRunner {
-  run(engine: Pick<Engine, "run">, calls: readonly Call[]): Promise<GroupResult>;
+  run(engine: Pick<Engine, "run">, calls: readonly Call[], onHandedOver: () => void): Promise<GroupResult>;
 }
-const STRAIGHT: GroupRunner = { run: (engine, calls) => engine.run(calls) };
+const STRAIGHT: GroupRunner = { run: (engine, calls, onHandedOver) => engine.run(calls, onHandedOver) };
 
 interface Waiting {
   readonly call: Call;
@@ -141,6 +142,8 @@ export class GroupCommit {
   #deferrals = 0;
   /** A turn is under way, or about to be. */
   #busy: Promise<void> | null = null;
+  /** Resolves when the last group that began has been answered. */
+  #answered: Promise<void> = Promise.resolve();
   #idling = false;
   #nextAtMs: Record<Urgency, number> = { awaited: 0, soon: 0 };
   /** Ends the pause; null while there is none. */
@@ -192,7 +195,11 @@ export class GroupCommit {
 
   /** Resolves when all that was asked for so far is answered. */
   async settled(): Promise<void> {
-    while (this.#busy !== null) await this.#busy;
+    for (let last: Promise<void> | null = null; last !== this.#answered; ) {
+      while (this.#busy !== null) await this.#busy;
+      last = this.#answered;
+      await last;
+    }
   }
 
   async #commitAll(): Promise<void> {
@@ -298,9 +305,9 @@ export class GroupCommit {
   }
 
   /** Never rejects: whatever happens, everyone gets an answer. */
-  async #run(calls: readonly Call[]): Promise<GroupResult> {
+  async #run(calls: readonly Call[], onHandedOver: () => void): Promise<GroupResult> {
     try {
-      return await this.#runner.run(this.#engine, calls);
+      return await this.#runner.run(this.#engine, calls, onHandedOver);
     } catch (error) {
       return { outcomes: calls.map(() => ({ ok: false, error })), feed: null };
     }
@@ -359,13 +366,21 @@ export class GroupCommit {
     return weight;
   }
 
-  async #commit(): Promise<void> {
+  /** Resolves when the next group may begin. */
+  #commit(): Promise<void> {
     const group = this.#take();
-    if (group.length === 0) return;
+    if (group.length === 0) return Promise.resolve();
     this.#begun(group);
+    return new Promise((handedOver) => {
+      this.#answered = this.#commitGroup(group, handedOver).then(handedOver);
+    });
+  }
+
+  async #commitGroup(group: readonly Waiting[], onHandedOver: () => void): Promise<void> {
     const isBulk = group[0]!.call.command === "accept" && isLarge(group[0]!.call);
     const ended = isBulk ? this.#share?.begun() : undefined;
-    const { outcomes, feed } = await this.#run(group.map(({ call }) => call));
+    const calls = group.map(({ call }) => call);
+    const { outcomes, feed } = await this.#run(calls, onHandedOver);
     ended?.();
     // The feed first: whoever hears of an acceptance may count on its messages being on their way.
     if (feed !== null) this.#onFeed(feed);

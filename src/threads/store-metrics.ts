@@ -24,12 +24,12 @@ export class GroupMetrics {
   }
 
   /** Has the engine run a group. */
-  async run(engine: Pick<Engine, "run">, calls: readonly Call[]): Promise<GroupResult> {
+  async run(engine: Pick<Engine, "run">, calls: readonly Call[], onHandedOver?: () => void): Promise<GroupResult> {
     if (!calls.some(changesSomething)) return engine.run(calls);
     const fromMs = this.#clock.monotonic();
     let result: GroupResult | null = null;
     try {
-      result = await engine.run(calls);
+      result = await engine.run(calls, onHandedOver);
       return result;
     } finally {
       this.#commands.observe(calls.length);

@@ -19,6 +19,7 @@ import { LaneAccounts, type LaneBounds } from "../lanes.ts";
 import { COMMAND_MODES, type CommandMode } from "../modes.ts";
 import type { Feed, LaneName } from "../port/delivery.ts";
 import type { CommandInput, CommandName } from "../port/store.ts";
+import { NextReferences } from "../references.ts";
 import { ConcurrentCommands } from "./concurrent.ts";
 import { Heartbeat } from "./heartbeat.ts";
 import { idMarks } from "./id-marks.ts";
@@ -82,11 +83,13 @@ export class PostgresEngine implements Engine {
     const owned = new OwnedMessages(nodes.epoch);
     const idMark = new IdMark(ids);
     this.ids = ids;
-    const makeWorkspace = (number = 0): Workspace =>
+    const references = new NextReferences();
+    const makeWorkspace = (line = 0): Workspace =>
       new Workspace({
         rules: options.rules,
         lanes: this.#lanes,
         ids,
+        references,
         epoch: nodes.epoch,
         pushes: delivers && roles.includes("reports"),
         now: () => clock.now(),
@@ -94,16 +97,14 @@ export class PostgresEngine implements Engine {
         nodes,
         partitions,
         messagePurge,
-        serviceWallets: new ServiceWallets(pool, nodes.slot + number * (TOOL_NODE + 1)),
+        serviceWallets: new ServiceWallets(pool, nodes.slot + line * (TOOL_NODE + 1)),
         owned,
       });
     const standing = this.#standing;
-    const writer = (number: number): Writer =>
+    const writer = (line: number, numbers: readonly number[]): Writer =>
       new Writer({
         ...parts,
-        number,
-        connection: lines[number]!,
-        workspace: makeWorkspace(number),
+        places: numbers.map((number) => ({ number, connection: lines[number]!, workspace: makeWorkspace(line) })),
         idMark,
         owned,
         clock,
@@ -118,8 +119,8 @@ export class PostgresEngine implements Engine {
           if (unit.changed) this.#loops?.watch.changed();
         },
       });
-    this.#ofClients = writer(0);
-    this.#ofDelivery = writer(1);
+    this.#ofClients = writer(0, [0, 1]);
+    this.#ofDelivery = writer(1, [2]);
     this.#concurrent = new ConcurrentCommands(pool, options, makeWorkspace);
   }
 
@@ -216,8 +217,8 @@ export class PostgresEngine implements Engine {
       : null;
   }
 
-  run(calls: readonly Call[]): Promise<GroupResult> {
-    return this.#ofClients.run(calls);
+  run(calls: readonly Call[], onHandedOver?: () => void): Promise<GroupResult> {
+    return this.#ofClients.run(calls, onHandedOver);
   }
 
   /** What delivery tells is written beside what clients ask for. */
@@ -263,7 +264,7 @@ export interface EngineEvents extends Pick<WatchParts, "onFeed" | "send"> {
 }
 
 interface EngineParts {
-  /** The connections of its lines. */
+  /** The connections of its lines, by their numbers. */
   readonly lines: readonly PostgresConnection[];
   readonly pool: PostgresPool;
   readonly nodes: Nodes;

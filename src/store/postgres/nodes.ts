@@ -21,8 +21,8 @@ import type { BindClaim, BindShare, Cluster, ClusterFacts } from "../port/nodes.
 import { raiseIdMark } from "./id-marks.ts";
 import { requireSchema } from "./schema-version.ts";
 
-/** A node's lines of transactions (writer.ts). */
-export const WRITERS = 2;
+/** So many transactions a node has under way that write groups (writer.ts). */
+export const WRITERS = 3;
 
 export interface NodeOptions {
   /** For people: which machine and process. */

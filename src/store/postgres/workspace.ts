@@ -14,7 +14,8 @@ import { PostgresSql } from "./sql.ts";
 import { storageOf } from "./storage.ts";
 import { type Locking, PostgresTables } from "./tables.ts";
 
-export interface WorkspaceParts extends Pick<CommandParts, "lanes" | "ids" | "epoch" | "pushes" | "now" | "secrets"> {
+export interface WorkspaceParts
+  extends Pick<CommandParts, "lanes" | "ids" | "references" | "epoch" | "pushes" | "now" | "secrets"> {
   readonly rules: Rules;
   readonly nodes: Nodes;
   readonly partitions: Partitions;

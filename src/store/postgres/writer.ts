@@ -1,11 +1,14 @@
 /**
- * A line of groups, each in one transaction, on a connection of its own:
+ * A line of groups, each in one transaction:
  *
  *   BEGIN, the node's fence, what the group needs  ──▶  the commands, in memory  ──▶  what they changed, COMMIT
  *                     one round trip                                                     another
  *
  * While the database works for one line, the node works for another. What one line has not committed the other does not see: they are to each other
  * as two nodes are.
+ *
+ * A line may have two places, each with a connection. Then the next group is made ready while the one before it is committed, if it locks nothing by that:
+ * what it writes goes when that one has ended. So groups end in their order, and of one at most it may have to be looked up whether it did.
  */
 import type { PostgresConnection } from "../../drivers/postgres/connection.ts";
 import { asDatabaseError, faultKind, firstFault, isLasting } from "../../drivers/postgres/faults.ts";
@@ -22,6 +25,7 @@ import { StoreUnavailable } from "../port/errors.ts";
 import type { PartName } from "../port/receipts.ts";
 import type { CommandOutput } from "../port/store.ts";
 import { settledRow } from "../settled.ts";
+import type { ReadSet } from "../tables.ts";
 import type { Unit } from "../unit.ts";
 import { MAX_RACES } from "./concurrent.ts";
 import { raiseIdMark } from "./id-marks.ts";
@@ -44,11 +48,22 @@ export class Standing {
   }
 }
 
-export interface WriterParts {
-  /** Its number among the node's lines. */
+interface Place {
+  /** Its number among all of the node's. */
   readonly number: number;
   readonly connection: PostgresConnection;
   readonly workspace: Workspace;
+}
+
+/** Where a group has its turn, behind those that end before it. */
+interface Turn {
+  readonly place: Place;
+  readonly before: Promise<void>;
+  readonly onHandedOver: () => void;
+}
+
+export interface WriterParts {
+  readonly places: readonly Place[];
   readonly pool: PostgresPool;
   readonly nodes: Nodes;
   readonly idMark: IdMark;
@@ -73,27 +88,58 @@ const RESOLVE_EVERY_MS = 100;
 
 /** A commit whose answer was lost: it went through, or it did not. */
 interface Unresolved {
+  readonly place: Place;
   readonly group: number;
   readonly calls: readonly Call[];
   readonly result: GroupResult;
   readonly unit: Unit;
 }
 
+/** What is read without a lock on anything. */
+const UNLOCKED: ReadonlySet<string> = new Set<keyof ReadSet>([
+  "wallets",
+  "bulks",
+  "replays",
+  "names",
+  "numbers",
+  "newKeys",
+]);
+
+function locksNothing(wanted: ReadSet): boolean {
+  return Object.entries(wanted).every(
+    ([name, rows]) => UNLOCKED.has(name) || (Array.isArray(rows) && rows.length === 0),
+  );
+}
+
 const isGrouped = ({ command }: Call): boolean => (COMMAND_MODES[command] as CommandMode) === "grouped";
 
 export class Writer {
   readonly #parts: WriterParts;
-  #group = 0;
   #unresolved: Unresolved | null = null;
+  /** Resolves when all groups so far have ended. */
+  #ended: Promise<void> = Promise.resolve();
+  #groups = 0;
+  #transactions = 0;
 
   constructor(parts: WriterParts) {
     this.#parts = parts;
   }
 
-  async run(calls: readonly Call[]): Promise<GroupResult> {
+  async run(calls: readonly Call[], onHandedOver: () => void = () => undefined): Promise<GroupResult> {
+    const { places } = this.#parts;
+    const turn = { place: places[this.#groups++ % places.length]!, before: this.#ended, onHandedOver };
+    const run = this.#run(calls, turn);
+    this.#ended = run.then(
+      () => undefined,
+      () => undefined,
+    );
+    return run;
+  }
+
+  async #run(calls: readonly Call[], turn: Turn): Promise<GroupResult> {
     for (let tries = 1; ; tries++) {
       try {
-        return await this.#transaction(calls, tries > MAX_HASTY_TRIES);
+        return await this.#transaction(calls, tries > MAX_HASTY_TRIES, turn);
       } catch (error) {
         const kind = this.#parts.standing.isFenced ? "away" : faultKind(error);
         if (kind === "again" && tries < MAX_RACES) {
@@ -101,28 +147,35 @@ export class Writer {
           continue;
         }
         // One that fails always must not take the others with it.
-        if (kind !== "away" && calls.length > 1) return runEach(this, calls);
+        const alone = { run: (one: readonly Call[]) => this.#run(one, turn) };
+        if (kind !== "away" && calls.length > 1) return runEach(alone, calls);
         const told = kind === "again" && isLasting(error) ? firstFault(error) : asDatabaseError(error);
         return { outcomes: calls.map(() => ({ ok: false, error: told })), feed: null };
       }
     }
   }
 
-  async #transaction(calls: readonly Call[], isPatient: boolean): Promise<GroupResult> {
-    const { connection, workspace, nodes, number, delivers, owned, standing, onFenced, onCommitted } = this.#parts;
+  async #transaction(calls: readonly Call[], isPatient: boolean, turn: Turn): Promise<GroupResult> {
+    const { place, before, onHandedOver } = turn;
+    const { places, nodes, delivers, owned, standing, onFenced, onCommitted } = this.#parts;
+    const { number, connection, workspace } = place;
+    const areGrouped = calls.every(isGrouped);
+    const wanted = readSetOf(workspace.commands, calls);
+    const isEarly = places.length > 1 && areGrouped && !isPatient && locksNothing(wanted);
+    if (!isEarly) await before;
     standing.require();
-    await this.#resolve();
+    if (!isEarly) await this.#resolve();
     const session = await connection.session();
     // To connect takes a while, and a node that has left meanwhile would be taken for fenced.
     standing.require();
-    const group = ++this.#group;
-    const unit = workspace.begin(session, { isPatient, locksWallets: isPatient || !calls.every(isGrouped) });
+    const group = ++this.#transactions;
+    const unit = workspace.begin(session, { isPatient, locksWallets: isPatient || !areGrouped });
     let committing = false;
     try {
       const begun = session.query("BEGIN");
       const fenced = delivers ? nodes.fence(session, number, group) : Promise.resolve(true);
       // Together: of several that fail, one that nobody waits for would end the process.
-      const [isOurs] = await Promise.all([fenced, begun, workspace.tables.load(readSetOf(workspace.commands, calls))]);
+      const [isOurs] = await Promise.all([fenced, begun, workspace.tables.load(wanted)]);
       if (!isOurs) onFenced();
       standing.require();
       const outcomes = await runCommands(workspace.commands, calls);
@@ -131,11 +184,16 @@ export class Writer {
       const ownedNow = workspace.tables.messages.ownedNow;
       unit.onCommit(() => owned.keep(ownedNow));
       await this.#promiseIds();
+      if (isEarly) {
+        await before;
+        await this.#resolve();
+      }
+      onHandedOver();
       const flushed = Promise.all([this.#noteSettled(session, unit), workspace.tables.flush()]);
       committing = true;
       const result: GroupResult = { outcomes, feed: unit.feed(reports) };
       const committed = session.query("COMMIT");
-      this.#unresolved = { group, calls, result, unit };
+      this.#unresolved = { place, group, calls, result, unit };
       await Promise.all([flushed, committed]);
       this.#unresolved = null;
       unit.committed();
@@ -147,7 +205,7 @@ export class Writer {
         connection.discard();
         return await this.#outcomeOfLostCommit(error);
       }
-      this.#unresolved = null;
+      if (committing) this.#unresolved = null;
       unit.rollback();
       // What is still on its way on this connection fails in the transaction, which then ends.
       await session.query("ROLLBACK").catch(() => connection.discard());
@@ -206,9 +264,9 @@ export class Writer {
   }
 
   async #settleLostCommit(): Promise<boolean> {
-    const { group, unit } = this.#unresolved!;
-    const { nodes, connection, number, onFenced } = this.#parts;
-    const last = await nodes.lastGroup(await connection.session(), number);
+    const { place, group, unit } = this.#unresolved!;
+    const { nodes, onFenced } = this.#parts;
+    const last = await nodes.lastGroup(await place.connection.session(), place.number);
     if (last === null) onFenced();
     const committed = last === group;
     if (committed) unit.committed();

@@ -24,6 +24,7 @@ import { LaneAccounts, type LaneBounds } from "../lanes.ts";
 import { COMMAND_MODES, type CommandMode, READS } from "../modes.ts";
 import type { LaneName } from "../port/delivery.ts";
 import { StoreUnavailable } from "../port/errors.ts";
+import { NextReferences } from "../references.ts";
 import { settledRow } from "../settled.ts";
 import { Unit } from "../unit.ts";
 import { idMarks, noteRestored, raiseIdMark } from "./id-marks.ts";
@@ -135,6 +136,7 @@ export class SqliteEngine implements Engine {
       lanes: this.#lanes,
       unit: () => this.#unit,
       ids: this.ids,
+      references: new NextReferences(),
       epoch,
       pushes: options.mode === "deliver",
       now: () => options.clock.now(),
