@@ -70,10 +70,19 @@ export function insertion(table: string, sent: readonly Field[]): RowsStatement 
   return { sent, text: `${into} ${sentRows(sent)}`, ofOne: `${into} VALUES (${values})` };
 }
 
+/**
+ * Looks a column up among rows that are sent. Where `=` stands, the planner may walk the whole index instead, in its order, as soon as it believes that
+ * the table is empty: tables whose rows come and go often look so, and are full a moment later. Messages do not come and go, and where they have one
+ * partition PostgreSQL 18 forgets that it must not read a table whole.
+ */
+export function isAt(table: string, column: string, sent: string): string {
+  return table === "message" ? `${table}.${column} = ${sent}` : `${table}.${column} = ANY (ARRAY[${sent}])`;
+}
+
 /** Sets the columns that are not in the key. */
 export function updating(table: string, key: readonly Field[], sent: readonly Field[], first = 1): RowsStatement {
   const set = sent.filter((field) => !key.includes(field)).map(({ column }) => `${column} = changed.${column}`);
-  const where = key.map(({ column }) => `${table}.${column} = changed.${column}`);
+  const where = key.map(({ column }) => isAt(table, column, `changed.${column}`));
   const text = `UPDATE ${table} SET ${set.join(", ")} FROM (${sentRows(sent, first)}) AS changed WHERE ${where.join(" AND ")}`;
   return { sent, text };
 }
@@ -93,7 +102,7 @@ export function guardedUpdating(
 }
 
 export function deletion(table: string, sent: readonly Field[]): RowsStatement {
-  const where = sent.map(({ column }) => `${table}.${column} = gone.${column}`);
+  const where = sent.map(({ column }) => isAt(table, column, `gone.${column}`));
   return { sent, text: `DELETE FROM ${table} USING (${sentRows(sent)}) AS gone WHERE ${where.join(" AND ")}` };
 }
 

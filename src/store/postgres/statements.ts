@@ -7,7 +7,16 @@ import { LATER, PARKED } from "../schema/receipts.ts";
 import { REPORT } from "../schema/report.ts";
 import type { Field } from "../schema/table.ts";
 import { MAX_SAME_ID } from "../tables.ts";
-import { deletion, guardedUpdating, insertion, type RowsStatement, selection, Variants, wanted } from "./columns.ts";
+import {
+  deletion,
+  guardedUpdating,
+  insertion,
+  isAt,
+  type RowsStatement,
+  selection,
+  Variants,
+  wanted,
+} from "./columns.ts";
 import { TableWrites } from "./loaded-rows.ts";
 
 const BY_KEY = wanted({ key: ["wanted_key", "bigint"] });
@@ -27,6 +36,7 @@ const parkedBy = (columns: readonly string[], lock: string): RowsStatement => {
   const newest = columns.map((column) => newestParked(column, lock)).join(" UNION ALL ");
   return selection(BY_NAME, PARKED.list, `JOIN LATERAL (${newest}) AS newest ON true ORDER BY id`);
 };
+const REPORTS = `JOIN report ON ${isAt("report", "id", "wanted_key")}`;
 const BULKS = "JOIN bulk ON account_id = wanted_account AND bulk_id = wanted_bulk ORDER BY account_id, bulk_id";
 
 /** How rows are locked: what others have locked is waited for, or the statement fails. */
@@ -94,18 +104,15 @@ export const FIND = {
     `JOIN replay ON account_id = wanted_account AND kind = wanted_kind AND token = wanted_token
      WHERE kind = 'key' OR body_hash = wanted_hash`,
   ),
-  reports: selection(
-    BY_KEY,
-    REPORT.list,
-    "JOIN report ON report.id = wanted_key ORDER BY report.id FOR UPDATE OF report",
-  ),
+  reports: selection(BY_KEY, REPORT.list, `${REPORTS} FOR UPDATE OF report`, "wanted_key"),
   // Locked for sharing, so that whoever settles it waits until what is to come after it can be seen.
   waiting: selection(
     BY_KEY,
     "CAST(id AS TEXT) AS id",
-    "JOIN report ON report.id = wanted_key WHERE dead_at_ms IS NULL ORDER BY report.id FOR SHARE OF report",
+    `${REPORTS} WHERE dead_at_ms IS NULL FOR SHARE OF report`,
+    "wanted_key",
   ),
-  leaders: selection(BY_KEY, "1", "JOIN report ON report.id = wanted_key ORDER BY report.id FOR UPDATE OF report"),
+  leaders: selection(BY_KEY, "1", `${REPORTS} FOR UPDATE OF report`, "wanted_key"),
   // The table is often empty when the planner looks, and a join would then read all reports that wait for another one. Whoever has the leader has these.
   followers: selection(
     BY_KEY,
