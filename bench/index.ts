@@ -7,6 +7,10 @@ const BENCHMARKS: Readonly<Record<string, { file: string; shows: string }>> = {
     file: "./cycle/index.ts",
     shows: "the full cycle, from the request to the report; --help lists its options",
   },
+  nodes: {
+    file: "./nodes.ts",
+    shows: "the full cycle by one node and by several on one PostgreSQL server; --help lists its options",
+  },
   sms: { file: "./sms.ts", shows: "what it costs to count, encode and transliterate a text" },
   smpp: {
     file: "./smpp.ts",

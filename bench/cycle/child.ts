@@ -19,6 +19,8 @@ export interface RoundStart {
   readonly count: number;
   /** How often the parent wants to know; 0: at once. */
   readonly countEveryMs: number;
+  /** How long after a submit its receipt is to come. */
+  readonly receiptDelayMs: number;
 }
 
 type Handlers = Readonly<Record<string, (input: never) => unknown>>;

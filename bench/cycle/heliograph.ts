@@ -23,6 +23,8 @@ import { deviceFlushes, familyOf, memoryBytes, peakMemoryBytes, threadsOf, writt
 
 const OPERATOR = "operator";
 const ACCOUNT = "BENCH";
+/** How its reports look. */
+export const REPORTS = { before: '"to":"', delivered: '"groupName":"DELIVERED"' };
 /** Whose messages wait, where some are to. */
 const OTHER_ACCOUNT = "OTHER";
 /** For a thousand million messages at the price below. */
@@ -166,8 +168,8 @@ export async function startHeliograph(parts: HeliographParts): Promise<Subject> 
   const serverPids = (): number[] => (database?.pid == null ? [] : familyOf(database.pid));
   return {
     name: nameOf(parts),
-    targets: (mode, load) =>
-      pairsOf(options.accounts, nodes, options.pinned).map(({ account, node }) => {
+    targets: (mode, load, accounts) =>
+      pairsOf(accounts, nodes, options.pinned).map(({ account, node }) => {
         const port = ports[node]!;
         const authorization = authorizations[account]!;
         return {

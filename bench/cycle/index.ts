@@ -2,122 +2,96 @@
  * The full cycle, measured: HTTP request, durable, SMPP submit, answer, receipt, report pushed to a sink. Every part is a process of its
  * own; what is compared is measured in turn, round by round, because machines drift. It ends by itself.
  */
-import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { cpSync, existsSync, mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { type Checkout, checkoutsOf } from "./checkout.ts";
-import { type Database, startHeliograph } from "./heliograph.ts";
+import { type Database, REPORTS, startHeliograph } from "./heliograph.ts";
 import { KANNEL_REPORTS, requireKannel, startKannel } from "./kannel.ts";
 import { type CarrierName, OptionFault, type Options, readOptions, USAGE } from "./options.ts";
-import { type Measured, machine, printSoak, printTable, soakLine, summary, summaryOfHighest } from "./print.ts";
+import {
+  commandLine,
+  type Measured,
+  machine,
+  machineLine,
+  printSoak,
+  printTable,
+  soakLine,
+  summary,
+  summaryOfHighest,
+} from "./print.ts";
 import { readProfiles } from "./profile.ts";
-import { stopPrograms } from "./program.ts";
-import { Progress } from "./progress.ts";
+import type { Progress } from "./progress.ts";
 import { type Role, ratios } from "./ratios.ts";
 import { MODES, type ModeName, wholeRequests } from "./requests.ts";
 import { Rig, type RigOptions, type Round } from "./rig.ts";
 import { soak } from "./soak.ts";
+import { onStage, orSayFault, type Stage } from "./stage.ts";
 import { spreadOf } from "./statistics.ts";
 
-/** How Heliograph's reports look. */
-const REPORTS = { before: '"to":"', delivered: '"groupName":"DELIVERED"' };
 const TOO_SHORT =
   "a round was over too soon to tell the rate: its submits have to last for two times --receipt-delay, by a larger --count";
 const NOTHING_BEFORE = { stored: 0, waiting: 0 };
 
 const args = process.argv.slice(2);
-try {
+await orSayFault(async () => {
   const options = readOptions(args);
   if (options === "help") console.log(USAGE);
-  else await main(options);
-} catch (error) {
-  if (!(error instanceof OptionFault)) throw error;
-  console.error(`${error.message}\n\nnpm run bench -- --help lists the options.`);
-  process.exitCode = 1;
-}
+  else await onStage((stage) => main(options, stage));
+});
 
-async function main(options: Options): Promise<void> {
-  const stack = new AsyncDisposableStack();
-  let ending: Promise<void> | null = null;
-  const end = (): Promise<void> => {
-    ending ??= stack.disposeAsync();
-    return ending;
-  };
-  let interrupted = false;
-  const onSignal = (): void => {
-    // What was under way fails when its processes end: that is no news to whoever stopped it.
-    if (!interrupted) process.on("uncaughtException", () => undefined);
-    interrupted = true;
-    void end().finally(() => process.exit(1));
-  };
-  // Also the second time: a signal to the whole group may come twice, and stopping in order takes a few seconds at most.
-  process.on("SIGINT", onSignal);
-  process.on("SIGTERM", onSignal);
-  const directory = stack.adopt(mkdtempSync(join(tmpdir(), "heliograph-bench-")), (it) =>
-    rmSync(it, { recursive: true, force: true }),
-  );
-  stack.defer(stopPrograms);
-  const progress = stack.adopt(new Progress(), (it) => it.end());
-  try {
-    const candidates = await candidatesOf(options, directory, stack, progress);
-    const rigs: Rig[] = [];
-    for (const candidate of candidates) rigs.push(await Rig.start(candidate, stack));
-    const lines = linesOf(rigs, candidates, options);
+async function main(options: Options, { stack, directory, progress }: Stage): Promise<void> {
+  const candidates = await candidatesOf(options, directory, stack, progress);
+  const rigs: Rig[] = [];
+  for (const candidate of candidates) rigs.push(await Rig.start(candidate, stack));
+  const lines = linesOf(rigs, candidates, options);
 
-    // As fast as it goes: at a low rate it would take hours until the code is as it is after a day. Not while others wait for the same carrier.
-    const warmUpRate = options.waiting > 0 ? options.rate : null;
-    const warming = lines.map((line) => ({ ...line, perSecond: warmUpRate }));
-    await inTurn(progress, warming, "warm-up", 1, options.warmUp, () => undefined);
-    if (options.share !== null) {
-      await inTurn(progress, lines, "highest rate, round", options.repeat, options.count, (line, round) => {
-        line.highest.push(round);
-      });
-      for (const line of lines) {
-        const { median } = spreadOf(line.highest.map(({ requestsPerSecond }) => requestsPerSecond));
-        line.perSecond = median * options.share;
-      }
+  // As fast as it goes: at a low rate it would take hours until the code is as it is after a day. Not while others wait for the same carrier.
+  const warmUpRate = options.waiting > 0 ? options.rate : null;
+  const warming = lines.map((line) => ({ ...line, perSecond: warmUpRate }));
+  await inTurn(progress, warming, "warm-up", 1, options.warmUp, () => undefined);
+  if (options.share !== null) {
+    await inTurn(progress, lines, "highest rate, round", options.repeat, options.count, (line, round) => {
+      line.highest.push(round);
+    });
+    for (const line of lines) {
+      const { median } = spreadOf(line.highest.map(({ requestsPerSecond }) => requestsPerSecond));
+      line.perSecond = median * options.share;
     }
-    if (options.soakMinutes !== null) {
-      await runSoak(progress, lines[0]!, options.soakMinutes, options);
-      return;
-    }
-    const watches = await Promise.all(
-      candidates.map(({ database }) => (options.profile ? (database?.watch?.() ?? null) : null)),
-    );
-    await inTurn(progress, lines, "round", options.repeat, options.count, (line, round) => line.rounds.push(round));
-    progress.end();
-    const results: Measured[] = [];
-    for (const [index, rig] of rigs.entries()) {
-      const peakMemoryBytes = rig.subject.peakMemoryBytes();
-      // Profiles are written when the service ends.
-      if (options.profile) await rig.subject.stop();
-      const profiles = join(candidates[index]!.directory, "profiles");
-      const own = lines.filter((line) => line.rig === rig);
-      const rounds = own.flatMap((line) => line.rounds);
-      const messages = rounds.reduce((sum, round) => sum + round.messages, 0);
-      const server = (await watches[index]?.end(messages)) ?? null;
-      const profile = existsSync(profiles) ? readProfiles(profiles, rounds) : [];
-      if (options.profileDirectory !== null && existsSync(profiles))
-        cpSync(profiles, options.profileDirectory, { recursive: true });
-      // One service has one memory and one profile, however many lines it has.
-      for (const line of own) {
-        const isLast = line === own.at(-1);
-        results.push({
-          ...line,
-          peakMemoryBytes,
-          profile: isLast ? profile : [],
-          server: isLast ? server : null,
-        });
-      }
-    }
-    print(results, options);
-  } catch (error) {
-    if (!interrupted) throw error;
-  } finally {
-    await end();
-    process.off("SIGINT", onSignal);
-    process.off("SIGTERM", onSignal);
   }
+  if (options.soakMinutes !== null) {
+    await runSoak(progress, lines[0]!, options.soakMinutes, options);
+    return;
+  }
+  const watches = await Promise.all(
+    candidates.map(({ database }) => (options.profile ? (database?.watch?.() ?? null) : null)),
+  );
+  await inTurn(progress, lines, "round", options.repeat, options.count, (line, round) => line.rounds.push(round));
+  progress.end();
+  const results: Measured[] = [];
+  for (const [index, rig] of rigs.entries()) {
+    const peakMemoryBytes = rig.subject.peakMemoryBytes();
+    // Profiles are written when the service ends.
+    if (options.profile) await rig.subject.stop();
+    const profiles = join(candidates[index]!.directory, "profiles");
+    const own = lines.filter((line) => line.rig === rig);
+    const rounds = own.flatMap((line) => line.rounds);
+    const messages = rounds.reduce((sum, round) => sum + round.messages, 0);
+    const server = (await watches[index]?.end(messages)) ?? null;
+    const profile = existsSync(profiles) ? readProfiles(profiles, rounds) : [];
+    if (options.profileDirectory !== null && existsSync(profiles))
+      cpSync(profiles, options.profileDirectory, { recursive: true });
+    // One service has one memory and one profile, however many lines it has.
+    for (const line of own) {
+      const isLast = line === own.at(-1);
+      results.push({
+        ...line,
+        peakMemoryBytes,
+        profile: isLast ? profile : [],
+        server: isLast ? server : null,
+      });
+    }
+  }
+  print(results, options);
 }
 
 /** One row of turns: a service under one kind of load. */
@@ -261,21 +235,14 @@ function subdirectory(directory: string, name: string): string {
   return path;
 }
 
-/** A URL may have a password in it. */
-function command(): string {
-  return ["npm run bench --", ...args].join(" ").replace(/(:\/\/[^:@/\s]*):[^@\s]*@/g, "$1:…@");
-}
-
 function printJson(options: Options, result: object): void {
   const shown = { ...options, url: options.url === null ? null : "…" };
-  console.log(JSON.stringify({ command: command(), machine: machine(), options: shown, ...result }, null, 2));
+  console.log(JSON.stringify({ command: commandLine(args), machine: machine(), options: shown, ...result }, null, 2));
 }
 
 function printHead({ repeat, count, warmUp, receiptDelayMs }: Options): void {
-  const about = machine();
-  const memory = `${Math.round(about.memoryBytes / 2 ** 30)} GB`;
-  console.log(command());
-  console.log(`${about.cores} cores, ${about.cpu}, ${memory}, ${about.system}, Node ${about.node.slice(1)}`);
+  console.log(commandLine(args));
+  console.log(machineLine());
   console.log(
     `${repeat} ${repeat === 1 ? "round" : "rounds"} of ${count.toLocaleString("en")} messages after ${warmUp.toLocaleString("en")} to warm up: ` +
       "the median, and in brackets the least and the most",

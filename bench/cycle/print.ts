@@ -33,6 +33,17 @@ export function machine(): Machine {
   };
 }
 
+/** The machine in a line. */
+export function machineLine(): string {
+  const { cores, cpu, memoryBytes, system, node } = machine();
+  return `${cores} cores, ${cpu}, ${Math.round(memoryBytes / 2 ** 30)} GB, ${system}, Node ${node.slice(1)}`;
+}
+
+/** The command of a run. A URL may have a password in it. */
+export function commandLine(args: readonly string[]): string {
+  return ["npm run bench --", ...args].join(" ").replace(/(:\/\/[^:@/\s]*):[^@\s]*@/g, "$1:…@");
+}
+
 const spread = (rounds: readonly Round[], value: (round: Round) => number): Spread => spreadOf(rounds.map(value));
 
 /** Nothing unless every round knows it. */

@@ -14,17 +14,17 @@ import type { CarrierBehaviour, SmscFigures } from "./smsc.ts";
 
 export interface ProviderConfig {
   readonly preset: string;
-  readonly receiptDelayMs: number;
   readonly username: string;
   readonly password: string;
   /** Which of several it is. */
   readonly load: number;
 }
 
-const { preset, receiptDelayMs, username, password, load } = childConfig<ProviderConfig>();
+const { preset, username, password, load } = childConfig<ProviderConfig>();
 const api = PROVIDERS[preset]!;
 const settings = { username, password, secret: password };
 let behaviour: CarrierBehaviour = { open: true, receipts: true };
+let receiptDelayMs = 0;
 
 /** APIs that tell of many messages in one call, by the list in it, as another Heliograph does. */
 const LISTS: Readonly<Record<string, string>> = { heliograph: "results", webhook: "receipts" };
@@ -167,7 +167,8 @@ serveParent({
     behaviour = wanted;
   },
   rest: () => undefined,
-  begin({ first, count: size, countEveryMs }: RoundStart) {
+  begin({ first, count: size, countEveryMs, receiptDelayMs: delayMs }: RoundStart) {
+    receiptDelayMs = delayMs;
     seen.begin(first, size);
     count.everyMs = countEveryMs;
   },

@@ -53,8 +53,8 @@ export interface RigOptions {
   readonly progress: Progress;
 }
 
-/** What a round is to be. */
-export interface RoundOrder {
+/** What a round is to be; what is not said is as in the options. */
+export interface RoundOrder extends Partial<Pick<Options, "backlog" | "receiptDelayMs" | "accounts">> {
   readonly mode: ModeName;
   readonly connections: number;
   readonly messages: number;
@@ -104,13 +104,12 @@ export class Rig {
     stack: AsyncDisposableStack,
   ): Promise<Rig> {
     const child = (name: string, config: unknown): Child => stack.adopt(new Child(name, config), (it) => it.stop());
-    const { receiptDelayMs } = options;
     const answersPerSecond = options.carrierRate === null ? null : options.carrierRate / options.loads;
     const loads = Array.from({ length: options.loads }, (_, load) => ({
       smsc:
         carrier === "smpp"
-          ? child("smsc", { receiptDelayMs, sender: SENDER, answersPerSecond, load } satisfies SmscConfig)
-          : child("provider", { preset: carrier, receiptDelayMs, ...CUSTOMER, load } satisfies ProviderConfig),
+          ? child("smsc", { sender: SENDER, answersPerSecond, load } satisfies SmscConfig)
+          : child("provider", { preset: carrier, ...CUSTOMER, load } satisfies ProviderConfig),
       sink: child("sink", { ...sinkConfig, load } satisfies SinkConfig),
       generator: child("generator", null),
       sent: 0,
@@ -134,12 +133,13 @@ export class Rig {
     return new Rig(options, subject, loads);
   }
 
-  async run({ mode, connections, messages, perSecond }: RoundOrder): Promise<Round> {
-    const { until } = this.#options;
+  async run(order: RoundOrder): Promise<Round> {
+    const { mode, connections, messages, perSecond } = order;
+    const { until, accounts, receiptDelayMs, backlog: whole } = { ...this.#options, ...order };
     const perRequest = MODES[mode].destinations;
     const requests = messages / perRequest;
-    const delayMs = until === "report" ? this.#options.receiptDelayMs : 0;
-    const backlog = Math.max(1, Math.floor(this.#options.backlog / this.#loads.length));
+    const delayMs = until === "report" ? receiptDelayMs : 0;
+    const backlog = Math.max(1, Math.floor(whole / this.#loads.length));
     const followedMs = perSecond === null ? closedCountMs(Math.max(backlog, perRequest)) : COUNT_MS.open;
     const last = ({ accept: "generator", submit: "smsc", report: "sink" } as const)[until];
     const countEveryMs = (part: Part): number =>
@@ -158,12 +158,12 @@ export class Rig {
     });
     for (const [index, load] of this.#loads.entries()) {
       const { requests: own, first } = orders[index]!;
-      const start = { first: first - firstNumber(index), count: own * perRequest };
+      const start = { first: first - firstNumber(index), count: own * perRequest, receiptDelayMs };
       for (const part of ["smsc", "sink"] as const)
         await load[part].ask("begin", { ...start, countEveryMs: countEveryMs(part) } satisfies RoundStart);
       // Anew for each round: while others have their turn, these would be closed.
       await load.generator.ask("connect", {
-        targets: this.subject.targets(mode, index),
+        targets: this.subject.targets(mode, index, accounts),
         connections: shareOf(connections, index, this.#loads.length),
       } satisfies GeneratorSetup);
     }

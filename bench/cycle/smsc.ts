@@ -9,7 +9,6 @@ import { Count, childConfig, nowMs, type RoundStart, serveParent } from "./child
 import { NUMBER_DIGITS, numberOf, readCounter, Seen, writeCounter, writeDigits } from "./numbers.ts";
 
 export interface SmscConfig {
-  readonly receiptDelayMs: number;
   /** Who messages are from, and receipts therefore to. */
   readonly sender: string;
   /** Answers a second, evenly; null for as many as there are submits. */
@@ -32,8 +31,9 @@ export interface SmscFigures {
   readonly lastAtMs: number;
 }
 
-const { receiptDelayMs, sender, answersPerSecond, load } = childConfig<SmscConfig>();
+const { sender, answersPerSecond, load } = childConfig<SmscConfig>();
 let behaviour: CarrierBehaviour = { open: true, receipts: true };
+let receiptDelayMs = 0;
 
 /** SMPP 3.4 §5.1.2.1. */
 const COMMAND = {
@@ -404,7 +404,8 @@ serveParent({
   rest() {
     if (pace !== null) pace.resting = true;
   },
-  begin({ first, count: size, countEveryMs }: RoundStart) {
+  begin({ first, count: size, countEveryMs, receiptDelayMs: delayMs }: RoundStart) {
+    receiptDelayMs = delayMs;
     if (pace !== null) pace.resting = false;
     seen.begin(first, size);
     count.everyMs = countEveryMs;

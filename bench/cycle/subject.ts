@@ -7,8 +7,8 @@ import type { ThreadUsage } from "./usage.ts";
 
 export interface Subject {
   readonly name: string;
-  /** Where requests of a load go to: one place for each account and node that it goes over. */
-  targets(mode: ModeName, load: number): readonly GeneratorTarget[];
+  /** Where requests of a load go to, with so many accounts: one place for each account and node that it goes over. */
+  targets(mode: ModeName, load: number, accounts: number): readonly GeneratorTarget[];
   usage(): Usage;
   /** What its processes have now, added up. */
   memoryBytes(): number | null;

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { HERE } from "../../bench/cycle/checkout.ts";
-import { startHeliograph } from "../../bench/cycle/heliograph.ts";
+import { REPORTS, startHeliograph } from "../../bench/cycle/heliograph.ts";
 import { type Options, readOptions } from "../../bench/cycle/options.ts";
 import { Progress } from "../../bench/cycle/progress.ts";
 import { Rig, rateBetween } from "../../bench/cycle/rig.ts";
@@ -51,7 +51,7 @@ test("messages that only wait for their receipt let the next ones go", async (t)
       options,
       carrier: "smpp",
       directory,
-      sink: { before: '"to":"', delivered: '"groupName":"DELIVERED"' },
+      sink: REPORTS,
       start: (surroundings) =>
         startHeliograph({
           ...{ ...surroundings, options, checkout: HERE, carrier: "smpp" },

@@ -4,40 +4,12 @@ import { test } from "node:test";
 import { type Options, readOptions } from "../../bench/cycle/options.ts";
 import { type Measured, printTable, summary } from "../../bench/cycle/print.ts";
 import { type Compared, type Ratio, ratios, tailsOf } from "../../bench/cycle/ratios.ts";
-import type { Round } from "../../bench/cycle/rig.ts";
+import { madeUpRound } from "./made-up.ts";
 
 function options(...args: string[]): Options {
   const found = readOptions(args);
   assert.notEqual(found, "help");
   return found as Options;
-}
-
-/** A round in which all is `times` as much as it might be. */
-function round(times: number, threads: readonly string[]): Round {
-  const table = Object.fromEntries(threads.map((name) => [name, 100 * times]));
-  const percentiles = { p50: 2 * times, p99: 6 * times, p999: 10 * times, most: 20 * times };
-  return {
-    messages: 100,
-    elapsedMs: 1_000,
-    messagesPerSecond: 100 * times,
-    requestsPerSecond: 100 * times,
-    answerMs: percentiles,
-    submitMs: percentiles,
-    reportMs: percentiles,
-    gatewayMicros: table,
-    wakeUps: Object.fromEntries(threads.map((name) => [name, times])),
-    benchMicros: {},
-    waitMicros: null,
-    writtenBytes: null,
-    logBytes: null,
-    flushes: null,
-    duplicateSubmits: 0,
-    duplicateReports: 0,
-    strayReports: 0,
-    reportsPerRequest: null,
-    fromMs: 0,
-    toMs: 0,
-  };
 }
 
 interface MadeUp {
@@ -50,7 +22,7 @@ interface MadeUp {
 
 function measured(name: string, times: readonly number[], made: MadeUp = {}): Measured {
   const { role = "own", threads = ["edge", "store"], perSecond = null, load = "", service = name } = made;
-  const rounds = times.map((each) => round(each, threads));
+  const rounds = times.map((each) => madeUpRound(each, threads));
   const of = { name, service, load, mode: "one", role, perSecond };
   return { ...of, rounds, highest: [], peakMemoryBytes: null, profile: [], server: null };
 }
