@@ -33,6 +33,8 @@ export interface GroupResult {
 export interface Engine {
   /** `onHandedOver`: the next group may begin, though this one has not ended. Groups end in the order in which they began. */
   run(calls: readonly Call[], onHandedOver?: () => void): Promise<GroupResult>;
+  /** The next group is made ready while one is committed. */
+  readonly overlaps?: boolean;
   /** Whether a command has a transaction of its own. */
   ownTransaction?(command: CommandName): boolean;
   /** Runs a command that need not wait for its turn among the others; null if it is not one of those. */
@@ -47,6 +49,12 @@ export interface Engine {
 
 /** Messages and other commands in one transaction: a bound on how long the first caller of a group waits for the last. */
 const MAX_GROUP = 2_000;
+/**
+ * Where groups overlap, they are a part of what waits, but not smaller than this: what all went together, and so was answered together, would come again
+ * together, and the edge, this thread and the database would take turns.
+ */
+const LEAST_OVERLAPPING = 64;
+const PART_OVERLAPPING = 1 / 4;
 /** Messages of a request that shares a transaction with others. */
 const MAX_SHARED = 500;
 /**
@@ -330,10 +338,15 @@ export class GroupCommit {
     this.#lastOwn = own;
     if (own !== null) return [own.shift()!];
     const group: Waiting[] = [];
-    const weight = this.#takeInto(group, this.#waiting, MAX_GROUP);
+    const weight = this.#takeInto(group, this.#waiting, this.#mostOfClients);
     this.#weightOfLate = Math.max(weight, this.#weightOfLate * FADING);
     this.#takeInto(group, this.#ofDelivery, this.#mostOfDelivery(weight));
     return group;
+  }
+
+  get #mostOfClients(): number {
+    if (this.#engine.overlaps !== true) return MAX_GROUP;
+    return Math.min(MAX_GROUP, Math.max(LEAST_OVERLAPPING, this.#waiting.size * PART_OVERLAPPING));
   }
 
   #mostOfDelivery(weight: number): number {

@@ -1,8 +1,9 @@
 /** Group commit: what arrives while a transaction is under way, or soon after one, shares the next. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type Call, callsOf, GroupCommit, storeOver } from "../../src/store/group.ts";
+import { type Call, callsOf, GroupCommit, type GroupResult, storeOver } from "../../src/store/group.ts";
 import type { Store } from "../../src/store/port/store.ts";
+import { eventually } from "../support/service.ts";
 import { VirtualClock } from "../support/virtual-clock.ts";
 
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
@@ -274,4 +275,49 @@ test("while nobody else sends they follow each other", async () => {
     const { bulks } = await bulksInTime(sender);
     assert.ok(bulks >= 25, `${bulks} requests of many messages`);
   }
+});
+
+test("where groups overlap, one begins when the one before is handed over, takes a part of what waits, and all are answered in their order", async () => {
+  const begun: { readonly size: number; readonly handOver: () => void; readonly end: () => void }[] = [];
+  const engine = {
+    overlaps: true,
+    run: (calls: readonly Call[], handOver: () => void = () => undefined) =>
+      new Promise<GroupResult>((resolve) => {
+        const end = (): void => resolve({ outcomes: calls.map(() => ({ ok: true, value: null })), feed: null });
+        begun.push({ size: calls.length, handOver, end });
+      }),
+  };
+  const group = new GroupCommit(engine, () => undefined);
+  const store = storeOver(callsOf(group));
+  const answered: string[] = [];
+  const ask = (name: string, count: number): void => {
+    for (let index = 0; index < count; index++) void store.changeCounter().then(() => answered.push(name));
+  };
+  ask("first", 400);
+  await eventually(async () => begun.length === 1);
+  assert.equal(begun[0]!.size, 100, "a quarter");
+  await nextTurn();
+  assert.equal(begun.length, 1, "it is not handed over yet");
+  begun[0]!.handOver();
+  await eventually(async () => begun.length === 2);
+  assert.equal(begun[1]!.size, 75);
+  begun[1]!.handOver();
+  await eventually(async () => begun.length === 3);
+  assert.equal(begun[2]!.size, 64, "fewer are not worth a transaction");
+  begun[0]!.end();
+  await eventually(async () => answered.length === 100);
+
+  let isSettled = false;
+  const settled = group.settled().then(() => {
+    isSettled = true;
+  });
+  for (let next = 1; answered.length < 400 || next < begun.length; next++) {
+    await eventually(async () => begun.length > next);
+    begun[next]!.handOver();
+    assert.equal(isSettled, false);
+    begun[next]!.end();
+    await nextTurn();
+  }
+  await settled;
+  assert.equal(answered.length, 400);
 });

@@ -66,6 +66,7 @@ export class PostgresEngine implements Engine {
   readonly #concurrent: ConcurrentCommands;
   /** Names what is made here; the edge takes from it too. */
   readonly ids: IdSource;
+  readonly overlaps = true;
   /** What it does all the time, whatever is asked of it: it looks at the others, takes over from the dead, and renews its lease. */
   #loops: { readonly watch: Watch; readonly takeOver: TakeOver; readonly heartbeat: Heartbeat } | null = null;
   #onFenced: (reason: string) => void = () => undefined;
