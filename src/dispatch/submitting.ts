@@ -213,9 +213,8 @@ export class Submitting {
     // A part that will never be taken spoils the message: the others are not sent again.
     if (taken.length === 0 && this.message.taken !== null) return { ...this.giveUp(this.#spoiledBy), ...said };
     if (taken.length === 0) {
-      // The carrier may have a part that it did not answer.
-      const isRefused = this.#spoiledBy !== NOT_ACKNOWLEDGED && !this.#isUnknown;
-      return { kind: isRefused ? "refused" : "gave up", errorId: this.#spoiledBy, ...said };
+      // A carrier may have what it once did not answer, whatever is said of it later.
+      return { kind: this.#unknownCount === 0 ? "refused" : "gave up", errorId: this.#spoiledBy, ...said };
     }
     return { kind: "submitted", parts: taken, refusedErrorId: this.#spoiledBy, ...said };
   }
