@@ -18,7 +18,7 @@
  * A message that came due, and that its carrier put off, waits for a time too. But it is on its way: it keeps its bulk PROCESSING, so that nobody
  * changes the bulk, and follows nothing. It keeps its version as a negative number, where neither those who look for scheduled messages nor those who
  * look for messages that are behind find it. A bulk with a speed limit can be changed while it goes: there such a message is scheduled like any other,
- * and follows, unless its carrier has a part of it.
+ * and follows, unless its carrier has a part of it, or may have it.
  *
  * Only bulks with scheduled messages have such a row. Messages accepted before it was made are not counted among its messages. A bulk of many messages
  * that were sent at once has a row too, so that it can be listed (bulk-lists.ts): it is `at_once`, its messages know nothing of it, and nothing can be
@@ -313,7 +313,7 @@ export class Bulks {
   }
 }
 
-/** A bulk with a speed limit is changed while it goes. What its carrier puts off is then to follow too, unless the carrier has a part of it. */
-function followsWhenPutOff({ taken }: MessageRow, { speed_amount: amount }: BulkRow): boolean {
-  return amount !== null && taken === null;
+/** A bulk with a speed limit is changed while it goes. What its carrier puts off is then to follow too, unless the carrier has a part of it, or may have it. */
+function followsWhenPutOff({ taken, unknown_count: unknown }: MessageRow, { speed_amount: amount }: BulkRow): boolean {
+  return amount !== null && taken === null && unknown === 0;
 }

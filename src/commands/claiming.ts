@@ -7,7 +7,6 @@ import { IS_NOT_HELD } from "../store/quarantine.ts";
 import { MESSAGE, type MessageRow, STATE_NUMBER } from "../store/schema/message.ts";
 import { laneOf } from "../store/tables.ts";
 import type { Bulks } from "./bulks.ts";
-import type { Endings } from "./endings.ts";
 import { commands } from "./entry.ts";
 import { Paces } from "./pacing.ts";
 import { queuedMessage } from "./queued-message.ts";
@@ -21,8 +20,7 @@ function bulkNameOf(row: MessageRow): BulkName {
 export function claimingCommands(
   { sql, tables, lanes, unit, epoch }: CommandParts,
   bulks: Bulks,
-  { conclude }: Endings,
-  { expire }: TakenParts,
+  { endUntaken, expire }: TakenParts,
   beginMatches: () => Matches,
 ) {
   const { dialect } = sql;
@@ -42,7 +40,7 @@ export function claimingCommands(
 
   return commands({
     async claimDue({ nowMs, limit }) {
-      const cancel = (row: MessageRow): void => conclude(row, step("scheduled", "canceled")!, 0, nowMs, null);
+      const cancel = (row: MessageRow): void => endUntaken(row, step("scheduled", "canceled")!, nowMs);
       const moreTurns = await bulks.takeTurn(nowMs, limit, cancel);
       const rows = tables.messages.cache(await due.all(nowMs, limit));
       await tables.load({

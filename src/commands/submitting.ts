@@ -1,5 +1,5 @@
 /** What becomes of messages that were handed to their carrier. */
-import { step } from "../message/life.ts";
+import { type Step, step } from "../message/life.ts";
 import type { MessageKey, PartsTaken } from "../message/message.ts";
 import { TOLD } from "../message/report-form.ts";
 import { errorByName } from "../sms/errors.ts";
@@ -77,13 +77,17 @@ export function taking({ tables }: CommandParts, bulks: Bulks, { report, conclud
     for (const name of names) matches.matchName(name, { only: row });
   }
 
+  /** No carrier has said that it has any of it. One that was never answered may be with a carrier, which charges for it. */
+  function endUntaken(row: MessageRow, made: Step, atMs: number): void {
+    if (row.unknown_count > 0) conclude(row, step("submitting", "gave up")!, NOT_ACKNOWLEDGED, atMs, null);
+    else conclude(row, made, 0, atMs, null);
+  }
+
   /** Its validity is over before all of it went. Of what the carrier has, the receipts are waited for, and it stays charged. */
   function expire(row: MessageRow, atMs: number, matches: Matches): void {
     const begun = takenOf(row);
     if (begun === null) {
-      // One that was never answered may be with a carrier, which charges for it.
-      if (row.unknown_count > 0) conclude(row, step("submitting", "gave up")!, NOT_ACKNOWLEDGED, atMs, null);
-      else conclude(row, step("queued", "validity over")!, 0, atMs, null);
+      endUntaken(row, step("queued", "validity over")!, atMs);
       return;
     }
     const parts = begun.ids.flatMap((id) => (id === null ? [] : [{ carrierMessageId: id, counts: true }]));
@@ -91,7 +95,7 @@ export function taking({ tables }: CommandParts, bulks: Bulks, { report, conclud
     taken(row, message, matches);
   }
 
-  return { taken, expire };
+  return { taken, endUntaken, expire };
 }
 
 export function submittingCommands(
