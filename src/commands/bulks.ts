@@ -159,7 +159,7 @@ export class Bulks {
   }
 
   /** A page of the messages of the bulk whose turn it is follow it. Returns whether any bulk has more of them. */
-  async takeTurn(nowMs: number, limit: number, cancel: (row: MessageRow) => void): Promise<boolean> {
+  async takeTurn(nowMs: number, limit: number, cancel: (page: MessageRow[]) => Promise<void>): Promise<boolean> {
     const { tables } = this.#parts;
     const next = await this.#next.get();
     if (next === undefined) return false;
@@ -170,10 +170,8 @@ export class Bulks {
     const upTo = canceled ? bulk.version : bulk.version - 1;
     const page = tables.messages.cache(await this.#behind.all(accountId, bulkId, upTo, limit));
     const paces = new Paces(tables);
-    for (const row of page) {
-      if (canceled) cancel(row);
-      else this.#follow(row, bulk, nowMs, paces);
-    }
+    if (canceled) await cancel(page);
+    else for (const row of page) this.#follow(row, bulk, nowMs, paces);
     paces.write();
     // The others first: a bulk of a million does not hold up one of ten.
     tables.bulks.change(bulk, { turn: page.length === limit ? this.#parts.ids.take(1) : null });

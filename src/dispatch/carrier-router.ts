@@ -15,7 +15,7 @@ import type { CarrierQueue, CarrierQueues } from "./carrier-queue.ts";
 import type { Claims } from "./claims.ts";
 import { type Lane, LaneRing, type Waiting } from "./lane.ts";
 import type { MessageOutcomes } from "./message-outcomes.ts";
-import { NOT_ACKNOWLEDGED } from "./submitting.ts";
+import { endInDoubt } from "./submitting.ts";
 
 /** What the operator has set about carriers and routes. */
 export interface RoutingRules {
@@ -155,9 +155,9 @@ export class CarrierRouter {
       if (elsewhere === null) {
         const ending =
           message.unknownCount > 0
-            ? ({ event: "gave up", errorId: NOT_ACKNOWLEDGED } as const)
-            : ({ event: "no route", errorId: 0 } as const);
-        this.#parts.outcomes.ended({ key: message.key, ...ending, atMs: clock.now() });
+            ? endInDoubt(message.carrierId, message.key)
+            : ({ key: message.key, event: "no route", errorId: 0 } as const);
+        this.#parts.outcomes.ended({ ...ending, atMs: clock.now() });
         continue;
       }
       if (elsewhere !== message.carrierId) this.#rerouted(message, elsewhere);
