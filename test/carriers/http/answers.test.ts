@@ -221,6 +221,14 @@ test("a text is read as the first pattern that fits has it, and anything else is
   assert.equal(readData("constructor", ["{constructor}-"]), "constructor");
 });
 
+test("white space and a byte order mark before JSON and XML are no part of them", () => {
+  for (const before of ["\ufeff", "\n ", "\ufeff \r\n"]) {
+    assert.deepEqual(readData(`${before}<id>7</id>`), { id: "7" });
+    assert.deepEqual(readData(`${before}{"id": 7}`), { id: 7 });
+    assert.deepEqual(readData(`${before}OK: 7`, ["OK: {id}"]), { id: "7" });
+  }
+});
+
 test("XML is read by the names of its elements, with attributes, lists, and what is escaped", () => {
   const text = `<?xml version="1.0"?><!-- <no/> -->
     <s:response xmlns:s="urn:x" code='0'>
@@ -238,6 +246,8 @@ test("XML is read by the names of its elements, with attributes, lists, and what
   );
   assert.deepEqual([textAt(data, "response.said"), textAt(data, "response.empty")], ["<a> & b", undefined]);
   assert.deepEqual(readData("<id>7</id>"), { id: "7" });
+  const marked = `<a href="?x=1>2" said='it says "ok" > 0'><!-- it's --><b>isn't</b></a>`;
+  assert.deepEqual(readData(marked), { a: { "@href": "?x=1>2", "@said": 'it says "ok" > 0', b: "isn't" } });
 });
 
 test("XML costs a bounded time, however long its words and however many its values", () => {
@@ -255,7 +265,19 @@ test("XML costs a bounded time, however long its words and however many its valu
 
 test("what is no XML, or has no end, is a text, and nothing of it is anything else's", () => {
   const deep = "<a>".repeat(100_000);
-  for (const text of ["<", "<a", "<a>", "</a>", "<a></b>", "<a><![CDATA[", "<1>", "<>", "<!DOCTYPE html>", deep])
+  for (const text of [
+    "<",
+    "<a",
+    "<a>",
+    "</a>",
+    "<a></b>",
+    "<a><![CDATA[",
+    "<a b='>",
+    "<1>",
+    "<>",
+    "<!DOCTYPE html>",
+    deep,
+  ])
     assert.equal(readData(text), text);
   const hostile = readData('<r><__proto__ x="1"/><constructor>2</constructor></r>');
   assert.equal(textAt(hostile, "r.constructor"), "2");
