@@ -33,8 +33,10 @@ function tell(code: string, socket: Socket): void {
 }
 
 /** The end of a connection whose newest request did not come whole. Whoever has been answered, if only in part, is not told anything else in between. */
-function tellUnlessAnswered(code: string, { socket, newest }: ClientConnection): void {
-  if (newest === null || newest.req.complete || !newest.headersSent) tell(code, socket);
+function tellUnlessAnswered(code: string, { socket, newest, underWay }: ClientConnection): void {
+  // A stream goes on before it, without end.
+  if (underWay.some(({ response }) => response.headersSent && !response.writableEnded)) socket.destroy();
+  else if (newest === null || newest.req.complete || !newest.headersSent) tell(code, socket);
   else if (!newest.writableEnded) socket.destroy();
   else if (newest.closed) socket.end();
   else newest.once("close", () => socket.end());

@@ -18,7 +18,7 @@
  * A message that came due, and that its carrier put off, waits for a time too. But it is on its way: it keeps its bulk PROCESSING, so that nobody
  * changes the bulk, and follows nothing. It keeps its version as a negative number, where neither those who look for scheduled messages nor those who
  * look for messages that are behind find it. A bulk with a speed limit can be changed while it goes: there such a message is scheduled like any other,
- * and follows, unless its carrier has a part of it.
+ * and follows, unless its carrier has a part of it, or may have it.
  *
  * Only bulks with scheduled messages have such a row. Messages accepted before it was made are not counted among its messages. A bulk of many messages
  * that were sent at once has a row too, so that it can be listed (bulk-lists.ts): it is `at_once`, its messages know nothing of it, and nothing can be
@@ -159,7 +159,7 @@ export class Bulks {
   }
 
   /** A page of the messages of the bulk whose turn it is follow it. Returns whether any bulk has more of them. */
-  async takeTurn(nowMs: number, limit: number, cancel: (row: MessageRow) => void): Promise<boolean> {
+  async takeTurn(nowMs: number, limit: number, cancel: (page: MessageRow[]) => Promise<void>): Promise<boolean> {
     const { tables } = this.#parts;
     const next = await this.#next.get();
     if (next === undefined) return false;
@@ -170,10 +170,8 @@ export class Bulks {
     const upTo = canceled ? bulk.version : bulk.version - 1;
     const page = tables.messages.cache(await this.#behind.all(accountId, bulkId, upTo, limit));
     const paces = new Paces(tables);
-    for (const row of page) {
-      if (canceled) cancel(row);
-      else this.#follow(row, bulk, nowMs, paces);
-    }
+    if (canceled) await cancel(page);
+    else for (const row of page) this.#follow(row, bulk, nowMs, paces);
     paces.write();
     // The others first: a bulk of a million does not hold up one of ten.
     tables.bulks.change(bulk, { turn: page.length === limit ? this.#parts.ids.take(1) : null });
@@ -313,7 +311,7 @@ export class Bulks {
   }
 }
 
-/** A bulk with a speed limit is changed while it goes. What its carrier puts off is then to follow too, unless the carrier has a part of it. */
-function followsWhenPutOff({ taken }: MessageRow, { speed_amount: amount }: BulkRow): boolean {
-  return amount !== null && taken === null;
+/** A bulk with a speed limit is changed while it goes. What its carrier puts off is then to follow too, unless the carrier has a part of it, or may have it. */
+function followsWhenPutOff({ taken, unknown_count: unknown }: MessageRow, { speed_amount: amount }: BulkRow): boolean {
+  return amount !== null && taken === null && unknown === 0;
 }

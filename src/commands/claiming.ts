@@ -7,12 +7,11 @@ import { IS_NOT_HELD } from "../store/quarantine.ts";
 import { MESSAGE, type MessageRow, STATE_NUMBER } from "../store/schema/message.ts";
 import { laneOf } from "../store/tables.ts";
 import type { Bulks } from "./bulks.ts";
-import type { Endings } from "./endings.ts";
 import { commands } from "./entry.ts";
 import { Paces } from "./pacing.ts";
 import { queuedMessage } from "./queued-message.ts";
 import type { Matches } from "./receipts/matches.ts";
-import { type TakenParts, takenNames } from "./submitting.ts";
+import { type TakenParts, waitingNames } from "./submitting.ts";
 
 function bulkNameOf(row: MessageRow): BulkName {
   return { accountId: row.account_id, bulkId: row.bulk_id };
@@ -21,8 +20,7 @@ function bulkNameOf(row: MessageRow): BulkName {
 export function claimingCommands(
   { sql, tables, lanes, unit, epoch }: CommandParts,
   bulks: Bulks,
-  { conclude }: Endings,
-  { expire }: TakenParts,
+  { endUntaken, expire }: TakenParts,
   beginMatches: () => Matches,
 ) {
   const { dialect } = sql;
@@ -42,19 +40,25 @@ export function claimingCommands(
 
   return commands({
     async claimDue({ nowMs, limit }) {
-      const cancel = (row: MessageRow): void => conclude(row, step("scheduled", "canceled")!, 0, nowMs, null);
-      const moreTurns = await bulks.takeTurn(nowMs, limit, cancel);
+      const cancel = (row: MessageRow, matches: Matches): void =>
+        endUntaken(row, step("scheduled", "canceled")!, nowMs, matches);
+      const moreTurns = await bulks.takeTurn(nowMs, limit, async (page) => {
+        const parked = page.flatMap(waitingNames);
+        if (parked.length > 0) await tables.load({ parked });
+        const matches = beginMatches();
+        for (const row of page) cancel(row, matches);
+      });
       const rows = tables.messages.cache(await due.all(nowMs, limit));
       await tables.load({
         lockedBulks: rows.filter((row) => row.bulk_version !== null).map(bulkNameOf),
         wallets: rows.map((row) => row.account_id),
-        parked: rows.filter((row) => row.taken !== null).flatMap(takenNames),
+        parked: rows.flatMap(waitingNames),
       });
       const matches = beginMatches();
       const paces = new Paces(tables);
       for (const dueRow of rows) {
         const { kind, row, follows } = bulks.fateOf(dueRow, nowMs, paces);
-        if (kind === "canceled") cancel(row);
+        if (kind === "canceled") cancel(row, matches);
         if (kind === "expired") expire(row, nowMs, matches);
         if (kind !== "goes") continue;
         const hasLimit = row.slot_until_ms !== null;

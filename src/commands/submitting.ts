@@ -1,5 +1,5 @@
 /** What becomes of messages that were handed to their carrier. */
-import { step } from "../message/life.ts";
+import { type Step, step } from "../message/life.ts";
 import type { MessageKey, PartsTaken } from "../message/message.ts";
 import { TOLD } from "../message/report-form.ts";
 import { errorByName } from "../sms/errors.ts";
@@ -24,6 +24,10 @@ const keysOf = (items: readonly { key: MessageKey }[]): MessageKey[] => items.ma
 const readsMessages = ({ messages }: { messages: readonly { key: MessageKey }[] }) => ({
   ownMessages: keysOf(messages),
 });
+const readsProofs = (messages: readonly { key: MessageKey; provenBy?: PartName | null }[]) => {
+  const newParts = messages.flatMap(({ key, provenBy }) => (provenBy == null ? [] : { ...provenBy, key }));
+  return { ownMessages: keysOf(messages), newParts, parked: newParts };
+};
 
 /** What is told later may come first: what is known already is not forgotten for it. */
 function mergeTaken(known: PartsTaken | null, told: PartsTaken): PartsTaken {
@@ -35,6 +39,14 @@ function mergeTaken(known: PartsTaken | null, told: PartsTaken): PartsTaken {
 export function takenNames(row: MessageRow): PartName[] {
   const ids = takenOf(row)?.ids ?? [];
   return ids.flatMap((id) => (id === null ? [] : [{ carrierId: row.carrier_id, carrierMessageId: id }]));
+}
+
+/** Under which a receipt would prove that its carrier has a message that it never answered: our own key. */
+const provingName = ({ carrier_id, key }: MessageRow): PartName => ({ carrierId: carrier_id, carrierMessageId: key });
+
+/** Under which receipts may wait for a message that ends before its carrier said that it has all of it. */
+export function waitingNames(row: MessageRow): PartName[] {
+  return row.taken === null && row.unknown_count > 0 ? [provingName(row)] : takenNames(row);
 }
 
 export type TakenParts = ReturnType<typeof taking>;
@@ -77,13 +89,27 @@ export function taking({ tables }: CommandParts, bulks: Bulks, { report, conclud
     for (const name of names) matches.matchName(name, { only: row });
   }
 
+  /** Whether a receipt that waits under this name proves that the carrier has it all. From now on it is as if the carrier had said so. */
+  function takenIfProven(row: MessageRow, name: PartName | null | undefined, atMs: number, matches: Matches): boolean {
+    if (name == null || tables.receipts.parked(name).length === 0) return false;
+    const { carrierId, carrierMessageId } = name;
+    const parts = [{ carrierMessageId, counts: true }];
+    taken(row, { key: row.key, carrierId, parts, refusedErrorId: null, atMs }, matches);
+    return true;
+  }
+
+  /** No carrier has said that it has any of it. One that was never answered may be with a carrier, which charges for it. */
+  function endUntaken(row: MessageRow, made: Step, atMs: number, matches: Matches): void {
+    if (row.unknown_count === 0) conclude(row, made, 0, atMs, null);
+    else if (!takenIfProven(row, provingName(row), atMs, matches))
+      conclude(row, step("submitting", "gave up")!, NOT_ACKNOWLEDGED, atMs, null);
+  }
+
   /** Its validity is over before all of it went. Of what the carrier has, the receipts are waited for, and it stays charged. */
   function expire(row: MessageRow, atMs: number, matches: Matches): void {
     const begun = takenOf(row);
     if (begun === null) {
-      // One that was never answered may be with a carrier, which charges for it.
-      if (row.unknown_count > 0) conclude(row, step("submitting", "gave up")!, NOT_ACKNOWLEDGED, atMs, null);
-      else conclude(row, step("queued", "validity over")!, 0, atMs, null);
+      endUntaken(row, step("queued", "validity over")!, atMs, matches);
       return;
     }
     const parts = begun.ids.flatMap((id) => (id === null ? [] : [{ carrierMessageId: id, counts: true }]));
@@ -91,14 +117,14 @@ export function taking({ tables }: CommandParts, bulks: Bulks, { report, conclud
     taken(row, message, matches);
   }
 
-  return { taken, expire };
+  return { taken, takenIfProven, endUntaken, expire };
 }
 
 export function submittingCommands(
   { tables, lanes, unit, epoch, now }: CommandParts,
   bulks: Bulks,
   { conclude }: Endings,
-  { taken }: TakenParts,
+  { taken, takenIfProven }: TakenParts,
   beginMatches: () => Matches,
 ) {
   function leaveLane(row: MessageRow): void {
@@ -161,10 +187,7 @@ export function submittingCommands(
     }),
 
     again: grouped(
-      ({ messages }) => {
-        const newParts = messages.flatMap(({ key, provenBy }) => (provenBy == null ? [] : { ...provenBy, key }));
-        return { ownMessages: keysOf(messages), newParts, parked: newParts };
-      },
+      ({ messages }) => readsProofs(messages),
       ({ messages }) => {
         const gone: number[] = [];
         const matches = beginMatches();
@@ -174,11 +197,8 @@ export function submittingCommands(
             gone.push(place);
             continue;
           }
-          if (provenBy != null && tables.receipts.parked(provenBy).length > 0) {
-            const { carrierId, carrierMessageId } = provenBy;
-            const parts = [{ carrierMessageId, counts: true }];
+          if (takenIfProven(row, provenBy, now(), matches)) {
             leaveLane(row);
-            taken(row, { key, carrierId, parts, refusedErrorId: null, atMs: now() }, matches);
             gone.push(place);
             continue;
           }
@@ -192,12 +212,14 @@ export function submittingCommands(
     ),
 
     finish: grouped(
-      ({ endings }) => ({ ownMessages: keysOf(endings), refunds: true }),
+      ({ endings }) => ({ ...readsProofs(endings), refunds: true }),
       ({ endings }) => {
-        for (const { key, event, errorId, atMs } of endings) {
+        const matches = beginMatches();
+        for (const { key, event, errorId, atMs, provenBy } of endings) {
           const row = ownMessage(key);
           if (row === null) continue;
           leaveLane(row);
+          if (takenIfProven(row, provenBy, atMs, matches)) continue;
           conclude(row, step("submitting", event)!, errorId, atMs, null);
         }
       },

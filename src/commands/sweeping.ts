@@ -7,7 +7,7 @@ import { PART, type PartRow, STATE_NUMBER } from "../store/schema/message.ts";
 import { MAX_SAME_ID } from "../store/tables.ts";
 import { commands } from "./entry.ts";
 import type { Matches } from "./receipts/matches.ts";
-import { type TakenParts, takenNames } from "./submitting.ts";
+import { type TakenParts, waitingNames } from "./submitting.ts";
 
 export function sweepingCommands({ sql, tables }: CommandParts, { expire }: TakenParts, beginMatches: () => Matches) {
   const { dialect } = sql;
@@ -82,8 +82,8 @@ export function sweepingCommands({ sql, tables }: CommandParts, { expire }: Take
         const word = { event: "no receipt", errorId: 0, atMs: nowMs, mccMnc: null } as const;
         matches.settle(name, part, tables.messages.get(part.key), word);
       }
-      const begun = expired.flatMap(({ key }) => tables.messages.get(key) ?? []).filter((row) => row.taken !== null);
-      if (begun.length > 0) await tables.load({ parked: begun.flatMap(takenNames) });
+      const parked = expired.flatMap(({ key }) => tables.messages.get(key) ?? []).flatMap(waitingNames);
+      if (parked.length > 0) await tables.load({ parked });
       for (const waiting of expired) {
         const row = tables.messages.get(waiting.key);
         if (row?.state !== STATE_NUMBER.queued || row.owner !== null) continue;

@@ -66,7 +66,7 @@ function commandTable(
     ...acceptCommands(parts, bulks, hearers),
     ...linkCommands(parts),
     ...conversionCommands(parts),
-    ...claimingCommands(parts, bulks, ends, takes, beginMatches),
+    ...claimingCommands(parts, bulks, takes, beginMatches),
     ...submittingCommands(parts, bulks, ends, takes, beginMatches),
     ...receiptCommands(parts, repeats, beginMatches),
     ...sweepingCommands(parts, takes, beginMatches),

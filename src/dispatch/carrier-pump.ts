@@ -15,7 +15,7 @@ import type { Waiting } from "./lane.ts";
 import type { MessageLines } from "./message-lines.ts";
 import type { MessageTrace } from "./message-trace.ts";
 import { PutOffs } from "./put-off.ts";
-import { NOT_ACKNOWLEDGED, Submitting, type Verdict } from "./submitting.ts";
+import { endInDoubt, Submitting, type Verdict } from "./submitting.ts";
 
 export interface CarrierPumpParts extends Omit<CarrierRouterParts, "pump">, Pick<FlowParts, "lease"> {
   readonly counts: { expired: number; rerouted: number };
@@ -136,10 +136,10 @@ export class CarrierPump implements HandingOver {
     const { key } = message;
     // One that was never answered may be with the carrier, which charges for it.
     const ending = queue.isInDoubt(message)
-      ? ({ event: "gave up", errorId: NOT_ACKNOWLEDGED } as const)
-      : ({ event: "validity over", errorId: 0 } as const);
+      ? endInDoubt(queue.carrier.id, key)
+      : ({ key, event: "validity over", errorId: 0 } as const);
     queue.begun.delete(key);
-    this.#parts.outcomes.ended({ key, ...ending, atMs });
+    this.#parts.outcomes.ended({ ...ending, atMs });
   }
 
   #submit(queue: CarrierQueue, waiting: Waiting, submitting: Submitting, parts: number): void {
@@ -193,8 +193,10 @@ export class CarrierPump implements HandingOver {
       case "refused":
       case "gave up": {
         const { kind: event, errorId, status } = verdict;
-        this.#parts.outcomes.ended({ key, event, errorId, atMs }, recorded, { carrier: queue.carrier.id, status });
-        queue.counts.refusedFor(verdict.errorId);
+        const carrier = queue.carrier.id;
+        const ending = event === "gave up" ? endInDoubt(carrier, key, errorId) : { key, event, errorId };
+        this.#parts.outcomes.ended({ ...ending, atMs }, recorded, { carrier, status });
+        queue.counts.refusedFor(errorId);
         if (verdict.kind === "gave up") queue.counts.gaveUp++;
         break;
       }

@@ -15,6 +15,7 @@ import type { CarrierQueue, CarrierQueues } from "./carrier-queue.ts";
 import type { Claims } from "./claims.ts";
 import { type Lane, LaneRing, type Waiting } from "./lane.ts";
 import type { MessageOutcomes } from "./message-outcomes.ts";
+import { endInDoubt } from "./submitting.ts";
 
 /** What the operator has set about carriers and routes. */
 export interface RoutingRules {
@@ -152,7 +153,11 @@ export class CarrierRouter {
       }
       const elsewhere = knows(message.carrierId) ? message.carrierId : route(message, knows);
       if (elsewhere === null) {
-        this.#parts.outcomes.ended({ key: message.key, event: "no route", errorId: 0, atMs: clock.now() });
+        const ending =
+          message.unknownCount > 0
+            ? endInDoubt(message.carrierId, message.key)
+            : ({ key: message.key, event: "no route", errorId: 0 } as const);
+        this.#parts.outcomes.ended({ ...ending, atMs: clock.now() });
         continue;
       }
       if (elsewhere !== message.carrierId) this.#rerouted(message, elsewhere);

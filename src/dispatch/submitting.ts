@@ -1,7 +1,7 @@
 /** One message on its way over the wire: its parts, which of them the carrier has, and what that makes of the whole. */
 import { createHash } from "node:crypto";
 import type { Carrier, PartToSubmit, Submission } from "../carriers/port.ts";
-import type { PartsTaken, QueuedMessage } from "../message/message.ts";
+import type { MessageKey, PartsTaken, QueuedMessage } from "../message/message.ts";
 import { unknownId } from "../message/receipt.ts";
 import { type Backoff, backoffMs } from "../runtime/backoff.ts";
 import { errorByName } from "../sms/errors.ts";
@@ -17,7 +17,7 @@ const UNKNOWN_WAIT: Backoff = { firstMs: 1_000, maxMs: 60_000, jitter: 0 };
 /** As many as nobody finds twice by chance. */
 const CUT_CHARACTERS = 16;
 const SYSTEM_FAILURE = errorByName("EC_SYSTEM_FAILURE").id;
-export const NOT_ACKNOWLEDGED = errorByName("EC_MESSAGE_SUBMITTED_NOT_ACKED").id;
+const NOT_ACKNOWLEDGED = errorByName("EC_MESSAGE_SUBMITTED_NOT_ACKED").id;
 
 /** `"room"`: all went well, and there was no room for the rest of it. `isUnknown`: a part was not answered, whatever the cause. */
 export type Verdict =
@@ -29,6 +29,11 @@ export type Verdict =
 /** What the carrier itself called it that it did not take a part, for people. */
 interface Said {
   readonly status?: string;
+}
+
+/** How a message ends that a carrier may have, although it was never answered: it stays charged, unless a receipt for our key has come already. */
+export function endInDoubt(carrierId: string, key: MessageKey, errorId = NOT_ACKNOWLEDGED) {
+  return { key, event: "gave up", errorId, provenBy: { carrierId, carrierMessageId: key } } as const;
 }
 
 type Health = Pick<CarrierHealth, "answered">;
@@ -213,9 +218,8 @@ export class Submitting {
     // A part that will never be taken spoils the message: the others are not sent again.
     if (taken.length === 0 && this.message.taken !== null) return { ...this.giveUp(this.#spoiledBy), ...said };
     if (taken.length === 0) {
-      // The carrier may have a part that it did not answer.
-      const isRefused = this.#spoiledBy !== NOT_ACKNOWLEDGED && !this.#isUnknown;
-      return { kind: isRefused ? "refused" : "gave up", errorId: this.#spoiledBy, ...said };
+      // A carrier may have what it once did not answer, whatever is said of it later.
+      return { kind: this.#unknownCount === 0 ? "refused" : "gave up", errorId: this.#spoiledBy, ...said };
     }
     return { kind: "submitted", parts: taken, refusedErrorId: this.#spoiledBy, ...said };
   }

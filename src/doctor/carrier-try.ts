@@ -4,13 +4,13 @@ import { itemNamed } from "../admin/catalogue.ts";
 import { fieldsOf } from "../admin/items.ts";
 import type { SignedBy } from "../admin/manager.ts";
 import { conflict, invalid } from "../admin/refusal.ts";
-import { callbackUrls } from "../carriers/http/callbacks.ts";
+import { callbackUrls, tokenOf } from "../carriers/http/callbacks.ts";
 import { HttpCarrier, transportOf } from "../carriers/http/carrier.ts";
-import type { HttpProfile } from "../carriers/http/profile.ts";
+import { formText } from "../carriers/http/template.ts";
 import type { Carrier, OutgoingMessage, Submission } from "../carriers/port.ts";
 import { SmppCarrier } from "../carriers/smpp/carrier.ts";
 import type { CarrierProfile } from "../catalogue/carrier-kinds.ts";
-import type { Answer, Post, Transport } from "../http/transport.ts";
+import type { Answer, AnswerHeaders, Post, Transport } from "../http/transport.ts";
 import { Lease } from "../node/lease.ts";
 import { systemClock } from "../runtime/clock.ts";
 import { IdSource, TOOL_NODE } from "../runtime/ids.ts";
@@ -48,13 +48,15 @@ export async function tryCarrier(
   store: Store,
   settings: Settings,
   wanted: CarrierTry,
-  say: Say,
+  print: Say,
 ): Promise<string | null> {
   const { id, from, by, atMs } = wanted;
   const to = plainPhone(wanted.to);
   if (!isDestination(to)) throw invalid("to", `must be ${NUMBER_FORM}`, wanted.to);
   if (!isSender(from)) throw invalid("from", `must be ${SENDER_FORM}`, from);
   const profile = fieldsOf<CarrierProfile>(await itemNamed(store, { kind: "carrier", id }));
+  const masked = maskOf(profile);
+  const say: Say = (line) => print(masked(line));
   const receipts: Told[] = [];
   const carrier = makeCarrier(profile, settings, (told) => receipts.push(told), say);
   await store.noteCarrierTry({ id, to, from, by, atMs });
@@ -70,7 +72,8 @@ export async function tryCarrier(
     reference: 1,
   };
   try {
-    return await submitAndWait(store, carrier, message, receipts, wanted, say);
+    const problem = await submitAndWait(store, carrier, message, receipts, wanted, say);
+    return problem === null ? null : masked(problem);
   } finally {
     await Promise.race([carrier.stop(), pause(STOP_MS, null, { ref: false })]);
   }
@@ -87,7 +90,7 @@ function makeCarrier(profile: CarrierProfile, settings: Settings, hear: (told: T
   switch (profile.kind) {
     case "http": {
       const callbacks = callbackUrls(profile, settings.server.publicUrl);
-      const transport = new ShowingTransport(transportOf(profile, systemClock), profile, say);
+      const transport = new ShowingTransport(transportOf(profile, systemClock), say);
       const carrier = new HttpCarrier(profile, { clock: systemClock, log: silentLog, callbacks, transport });
       carrier.listen({ onReceipt: async (receipt) => hear(receipt) });
       return carrier;
@@ -125,7 +128,7 @@ async function submitAndWait(
     const late = pause(Math.max(0, lastMs - fromMs), null, { ref: false });
     const answer = await Promise.race([carrier.submit(part), late]);
     if (answer === null) return `the carrier did not answer within ${Math.round(answerMs / 1_000)} s`;
-    say(visibleLine(`${wordsOf(answer)}, after ${Math.round(systemClock.monotonic() - fromMs)} ms`));
+    say(`${wordsOf(answer)}, after ${Math.round(systemClock.monotonic() - fromMs)} ms`);
     if (answer.kind !== "accepted") return "the carrier did not take the message";
     ids.push(answer.carrierMessageId, ...(answer.others ?? []));
   }
@@ -139,7 +142,7 @@ async function submitAndWait(
       if (!open.has(id) || outcome === "held") continue;
       open.delete(id);
       const error = errorId === 0 ? "" : `, ${errorById(errorId).name}`;
-      say(visibleLine(`receipt of ${id}: ${outcome}${error}`));
+      say(`receipt of ${id}: ${outcome}${error}`);
     }
   }
   if (open.size > 0)
@@ -167,30 +170,51 @@ function wordsOf(answer: Submission): string {
   }
 }
 
-/** Prints what goes and comes, with the secrets of the profile masked. */
+/**
+ * Makes a line that may be shown: without the secrets of the profile, as a request or an answer may spell them, and without the token of the addresses at
+ * which the provider calls us, with which anybody could tell receipts.
+ */
+function maskOf(profile: CarrierProfile): (line: string) => string {
+  const fields: Readonly<Record<string, unknown>> = { ...profile };
+  const secrets = CARRIER_SECRETS.map((field) => fields[field]).filter((secret) => typeof secret === "string");
+  const spelled = secrets.flatMap((secret) => [
+    secret,
+    encodeURIComponent(secret.toWellFormed()),
+    formText(secret),
+    JSON.stringify(secret).slice(1, -1),
+    Buffer.from(`${fields.username}:${secret}`).toString("base64"),
+  ]);
+  if (profile.kind === "http") spelled.push(tokenOf(profile) ?? "");
+  // The longest first: one may be a part of another.
+  const hidden = spelled.filter((text) => text !== "").sort((one, other) => other.length - one.length);
+  return (line) => {
+    const shown = hidden.reduce((masked, secret) => masked.replaceAll(secret, MASK), line);
+    // A token is as good as the secret that it was had for.
+    return visibleLine(shown.replace(/("access_token"\s{0,9}:\s{0,9}")[^"]*/g, `$1${MASK}`));
+  };
+}
+
+/** Prints what goes and comes. */
 class ShowingTransport implements Transport {
   readonly #transport: Transport;
-  readonly #secrets: readonly string[];
   readonly #say: Say;
 
-  constructor(transport: Transport, profile: HttpProfile, say: Say) {
+  constructor(transport: Transport, say: Say) {
     this.#transport = transport;
     this.#say = say;
-    const secrets = CARRIER_SECRETS.flatMap((field) => profile[field] ?? []);
-    this.#secrets = secrets.flatMap((secret) => [secret, encodeURIComponent(secret)]);
   }
 
-  async post(post: Post): Promise<Answer> {
+  async post(post: Post, onHead?: (headers: AnswerHeaders) => void): Promise<Answer> {
     const { method, origin, path, headers, body } = post;
-    this.#say(this.#masked(`${method} ${origin}${path}`));
+    this.#say(`${method} ${origin}${path}`);
     for (const [name, value] of Object.entries(headers))
-      this.#say(this.#masked(`  ${name}: ${name === "authorization" ? MASK : value}`));
-    if (body !== "") this.#say(this.#masked(`  ${body}`));
-    const answer = await this.#transport.post(post);
+      this.#say(`  ${name}: ${name === "authorization" ? MASK : value}`);
+    if (body !== "") this.#say(`  ${body}`);
+    const answer = await this.#transport.post(post, onHead);
     if (answer.kind !== "answered") this.#say(`→ ${answer.reason}`);
     else {
       this.#say(`→ HTTP ${answer.status}${answer.isWhole ? "" : ", and the answer ended in its middle"}`);
-      if (answer.excerpt !== "") this.#say(this.#masked(`  ${answer.excerpt}`));
+      if (answer.excerpt !== "") this.#say(`  ${answer.excerpt}`);
     }
     return answer;
   }
@@ -201,11 +225,5 @@ class ShowingTransport implements Transport {
 
   close(): Promise<void> {
     return this.#transport.close();
-  }
-
-  #masked(text: string): string {
-    const shown = this.#secrets.reduce((masked, secret) => masked.replaceAll(secret, MASK), text);
-    // A token is as good as the secret that it was had for.
-    return visibleLine(shown.replace(/("access_token"\s{0,9}:\s{0,9}")[^"]*/g, `$1${MASK}`));
   }
 }

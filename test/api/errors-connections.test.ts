@@ -307,6 +307,19 @@ test("whoever has been answered is not told again that the rest of its body is l
   }
 });
 
+test("nothing is said in the middle of a stream: the connection ends", async () => {
+  for (const broken of [
+    "GARBAGE\r\n\r\n",
+    `${rawRequestText("POST", PREVIEW, { "transfer-encoding": "chunked" })}x\r\n`,
+  ]) {
+    const client = await RawClient.connect(url);
+    await client.write(rawRequestText("GET", "/events/1/live", { authorization: DEMO }));
+    assert.equal((await client.answer({ head: true })).status, 200);
+    await client.write(broken);
+    assert.doesNotMatch(await client.closed(), /HTTP|BAD_REQUEST/);
+  }
+});
+
 test("HEAD answers without a body, and the connection goes on", async () => {
   const client = await RawClient.connect(url);
   for (const [path, status, length] of [

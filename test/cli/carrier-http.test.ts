@@ -123,6 +123,56 @@ test("one message through a carrier is shown with request, answer and receipt, a
   assert.deepEqual([refused.code, refused.stderr], [1, "heliograph: the carrier did not take the message\n"]);
 });
 
+test("a secret is not shown in any spelling, nor is the token of our addresses; and a provider that does not call is asked", async (t) => {
+  const secrets = { password: `my "pa(ss)" ~w'rd!`, apiKey: "k\\e y/*", callbackSecret: "call(back) 1" };
+  const row = { messageId: "taken", status: { groupName: "DELIVERED" }, error: { name: "NO_ERROR" } };
+  const server = await startServer(t, ({ method, headers }, response) => {
+    const warning = { "x-heliograph-warnings": "nothing is pushed to https://sms.example.com" };
+    if (method === "GET") json(response, 200, { results: [row] });
+    else json(response, 200, { id: "taken", echo: [headers.authorization, secrets] }, warning);
+  });
+  const { done } = await newService(t);
+  const directory = await temporaryDirectory(t);
+  const [file, config] = [join(directory, "catalogue.toml"), join(directory, "heliograph.toml")];
+  await writeFile(config, '[server]\npublicUrl = "https://sms.example.com/"\n');
+  const values = ["password", "apiKey", "callbackSecret"].map((name) => `${name} = "{${name}}"`).join(", ");
+  const carriers = ["json", "form"].map(
+    (body) => `[[carrier]]
+id = "${body}"
+kind = "http"
+url = "http://127.0.0.1:${server.port}"
+username = "client"
+${Object.entries(secrets)
+  .map(([name, secret]) => `${name} = ${JSON.stringify(secret)}\n`)
+  .join("")}
+auth = { kind = "basic", secret = "{password}" }
+[carrier.send]
+path = "/{password}/{apiKey}/{callbackSecret}"
+query = { ${values} }
+${body} = { ${values}, url = "{receiptsUrl}" }
+id = "id"
+uncalled = { header = "X-Heliograph-Warnings", says = "nothing is pushed to" }
+[carrier.receipts]
+callback = true
+at = "results"
+id = "messageId"
+status = "status.groupName"
+outcomes = { DELIVERED = "delivered" }
+poll = { path = "/logs", each = true, everySeconds = 1 }
+`,
+  );
+  const others = ['[[route]]\nprefix = ""\ncarrier = "json"', '[[ratePlan]]\nid = "standard"\ncurrency = "EUR"'];
+  await writeFile(file, [...carriers, ...others, 'rate = [{ prefix = "", price = "0.01" }]'].join("\n"));
+  await done("apply", file, "--yes");
+  for (const id of ["json", "form"]) {
+    const said = await done("carrier", "try", id, "--to", "41793026727", "--config", config);
+    assert.match(said, /^receipt of taken: delivered$/m);
+    assert.match(said, new RegExp(`/carriers/${id}/\\*\\*\\*/receipts|%2Fcarriers%2F${id}%2F\\*\\*\\*%2Freceipts`));
+    assert.ok(!/pa(\(|%28)ss|e( |\+|%20)y|call(\(|%28)back/.test(said), said);
+    assert.ok(!said.includes(Buffer.from(`client:${secrets.password}`).toString("base64")), said);
+  }
+});
+
 test("a token that a try gets is not shown", async (t) => {
   const server = await startServer(t, ({ path }, response) =>
     path === "/token" ? json(response, 200, { access_token: "tok-en-1" }) : json(response, 200, { id: "taken" }),

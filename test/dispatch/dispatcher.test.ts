@@ -108,6 +108,27 @@ test("a receipt that has come for our key proves that the carrier has what it ne
   assert.equal(await bench.balance(), 1_000_000_000n - 10_000n);
 });
 
+for (const [what, then] of [
+  ["is busy from then on", { kind: "later", retryAfterMs: 1_000 }],
+  ["refuses it later", { kind: "refused", errorId: 8 }],
+  ["is down from then on", null],
+] as const) {
+  test(`a receipt for our key proves that a carrier has what it did not answer, also where it ${what}`, async (t) => {
+    const { bench, carrier, reported } = await startDispatch(t);
+    carrier.isRepeatable = true;
+    carrier.answer = () => ({ kind: "unknown" });
+    await bench.accept([bench.message()], { notifyUrl: URL_A, expiresAtMs: bench.clock.now() + 60_000 });
+    await settle(bench);
+    if (then === null) carrier.up = false;
+    else carrier.answer = () => then;
+    const { key } = carrier.submitted[0]!.message;
+    await Promise.all([carrier.receipt(bench.receipt(key!)), bench.clock.advance(500)]);
+    for (let second = 0; second < 80; second++) await bench.clock.advance(1_000);
+    assert.deepEqual(reported, [DELIVERED]);
+    assert.equal(await bench.balance(), 1_000_000_000n - 10_000n);
+  });
+}
+
 test("what was never answered stays charged when its validity is over", async (t) => {
   const first = await startDispatch(t);
   first.carrier.isRepeatable = true;

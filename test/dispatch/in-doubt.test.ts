@@ -6,6 +6,7 @@ import { partsOf } from "../../src/carriers/smpp/outgoing.ts";
 import type { SmppProfile } from "../../src/carriers/smpp/profile.ts";
 import { LaneRing } from "../../src/dispatch/lane.ts";
 import type { QueuedMessage } from "../../src/message/message.ts";
+import { STATUS } from "../../src/sms/statuses.ts";
 import { StoreUnavailable } from "../../src/store/port/errors.ts";
 import type { Store } from "../../src/store/port/store.ts";
 import { References } from "../../src/store/references.ts";
@@ -410,6 +411,36 @@ test("a message with a part that is refused, and others that were not answered, 
   await bench.clock.advance(2_000);
   assert.equal(carrier.submitted.length, 3);
   assert.ok((await bench.balance()) < before);
+});
+
+for (const [what, then] of [
+  ["refuses", { kind: "refused", errorId: 8 }],
+  ["never takes", { kind: "not now", retryAfterMs: 1_000 }],
+] as const) {
+  test(`what a carrier did not answer once, and then ${what}, stays charged`, async (t) => {
+    const { bench, carrier, reported } = await startDispatch(t, LANES);
+    const before = await bench.balance();
+    carrier.answer = (_, count) => (count === 1 ? { kind: "unknown" } : then);
+    await bench.accept([bench.message()], { notifyUrl: URL_A });
+    const charged = await bench.balance();
+    assert.ok(charged < before);
+    for (let second = 0; second < 400; second++) await bench.clock.advance(1_000);
+    assert.deepEqual(reported, [STATUS.EXPIRED_UNKNOWN.id]);
+    assert.equal(await bench.balance(), charged);
+  });
+}
+
+test("what a carrier did not answer stays charged when that carrier is gone and no other serves it", async (t) => {
+  const first = await startDispatch(t, LANES, undefined, { knows: () => false });
+  const { bench } = first;
+  first.carrier.answer = () => ({ kind: "unknown" });
+  await bench.accept([bench.message()], { notifyUrl: URL_A });
+  const charged = await bench.balance();
+  await settle(bench);
+  const { reported } = await first.restart("not served");
+  await bench.clock.advance(5_000);
+  assert.deepEqual(reported, [STATUS.EXPIRED_UNKNOWN.id]);
+  assert.equal(await bench.balance(), charged);
 });
 
 test("what a carrier puts off for longer is not in memory, and ends with its validity", async (t) => {

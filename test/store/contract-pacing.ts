@@ -359,6 +359,26 @@ export function pacingContract(name: string, make: MakeDatabase): void {
       bulk.keepsTo(DAILY);
     });
 
+    for (const [event, becomes, goesAgain] of [
+      ["put off", "goes on", 1],
+      ["slot missed", "ends", 0],
+    ] as const) {
+      test(`what its carrier did not answer ${becomes} and stays charged when its bulk is called off after "${event}"`, async (t) => {
+        const bulk = await start(t);
+        const { bench } = bulk;
+        const full = await bench.balance();
+        const [first] = await bulk.acceptDaily(3);
+        const { key } = first!;
+        await bench.store.again({ messages: [{ key, unknown: true, taken: null }] });
+        await bench.store.postpone({ messages: [{ key, dueAtMs: bench.clock.now(), event }] });
+        assert.deepEqual(await bench.store.setBulkStatus({ ...bulk.name, status: "CANCELED" }), { kind: "changed" });
+        await bulk.run(80 * HOUR);
+        assert.equal(bulk.released.length, goesAgain);
+        assert.equal(await bench.balance(), full - 10_000n);
+        assert.deepEqual(await bench.store.verifyLedger(), []);
+      });
+    }
+
     test("a message whose slot would come behind its end takes none, and goes no sooner after a pause", async (t) => {
       const bulk = await start(t);
       const { bench } = bulk;

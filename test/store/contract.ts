@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { MAX_SESSIONS } from "../../src/commands/sessions.ts";
 import type { QueuedMessage } from "../../src/message/message.ts";
+import { STATUS } from "../../src/sms/statuses.ts";
 import { SWEEP_START, type Swept } from "../../src/store/port/delivery.ts";
 import type { ReplayGuard } from "../../src/store/port/messages.ts";
 import { Bench, CARRIER, HOUR, type MakeDatabase, NOW } from "./harness.ts";
@@ -392,6 +393,57 @@ export function storeContract(engine: string, make: MakeDatabase): void {
       assert.equal(await bench.balance(), charged);
       assert.deepEqual(await bench.store.verifyLedger(), []);
     });
+
+    for (const [end, makeEnd] of [
+      [
+        "is given up",
+        async ({ store }: Bench, key: string) => {
+          const provenBy = { carrierId: CARRIER, carrierMessageId: key };
+          await store.finish({ endings: [{ key, event: "gave up", errorId: 815, atMs: NOW, provenBy }] });
+        },
+      ],
+      [
+        "expires while it waits for its time",
+        async ({ store }: Bench, key: string) => {
+          await store.postpone({ messages: [{ key, dueAtMs: NOW + 9 * HOUR, event: "put off" }] });
+          await store.claimDue({ nowMs: NOW + 9 * HOUR, limit: 10 });
+        },
+      ],
+      [
+        "expires in the backlog",
+        async (bench: Bench) => {
+          await bench.restart();
+          await bench.store.sweep({ nowMs: NOW + 9 * HOUR, receiptWaitMs: HOUR, limit: 10, cursor: SWEEP_START });
+        },
+      ],
+      [
+        "is called off with its bulk",
+        async ({ store, accountId }: Bench, key: string) => {
+          await store.postpone({ messages: [{ key, dueAtMs: NOW + 2 * HOUR, event: "window closed" }] });
+          await store.setBulkStatus({ accountId, bulkId: "bulk", status: "CANCELED" });
+          await store.claimDue({ nowMs: NOW, limit: 10 });
+        },
+      ],
+    ] as const) {
+      test(`a receipt that waits under the name of a message proves that its carrier has it, also when it ${end}`, async (t) => {
+        const bench = await Bench.start(t, make);
+        const times = { sendAtMs: NOW, dueAtMs: NOW, expiresAtMs: NOW + 9 * HOUR };
+        await bench.accept([bench.message()], { ...times, notifyUrl: URL_A }, { bulkId: "bulk" });
+        await bench.store.claimDue({ nowMs: NOW, limit: 10 });
+        const { key } = bench.takeMessages()[0]!;
+        const charged = await bench.balance();
+        await bench.store.again({ messages: [{ key, unknown: true, taken: null }] });
+        await bench.receive(bench.receipt(key));
+        await makeEnd(bench, key);
+        const reports = bench.takeReports().flatMap(({ items }) => items);
+        assert.deepEqual(
+          reports.map(({ statusId }) => statusId),
+          [STATUS.DELIVERED_TO_HANDSET.id],
+        );
+        assert.equal(await bench.balance(), charged);
+        assert.equal((await bench.store.parkedReceipts({ limit: 1 })).count, 0);
+      });
+    }
 
     const TAKEN = { reference: 4711, cut: "cut", ids: ["a", null, "c"] };
 

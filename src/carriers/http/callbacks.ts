@@ -59,7 +59,8 @@ const doorOf = onceEach(new WeakMap<HttpProfile, Door>(), (profile) => {
   };
 });
 
-function tokenOf({ id, callbackSecret, password, apiKey }: HttpProfile): string | null {
+/** The secret of the addresses at which the provider calls us. */
+export function tokenOf({ id, callbackSecret, password, apiKey }: HttpProfile): string | null {
   const secret = callbackSecret ?? password ?? apiKey;
   if (secret === undefined) return null;
   return createHmac("sha256", secret).update(`callbacks of ${id}`).digest("base64url").slice(0, TOKEN_CHARACTERS);

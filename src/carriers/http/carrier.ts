@@ -227,10 +227,14 @@ export class HttpCarrier implements Carrier {
     const called = await this.#call(() =>
       this.#calls.call(send, values[0]!, placed(send.json ?? {}, many.at, items, values[0]!)),
     );
+    if (called.kind === "unsent") {
+      const said = this.#unsent();
+      for (const { part, resolve } of batch) resolve(this.#heard(said, part, stamp));
+      return;
+    }
     const isAsked = this.#isAsked(send, called);
     const itemOf = called.kind === "answered" ? answersIn(many, called, batch) : () => undefined;
     const saidOf = (part: PartToSubmit, index: number): Said => {
-      if (called.kind === "unsent") return this.#unsent();
       const item = itemOf(part, index);
       // An answer that has nothing about one of them does not say that it was taken.
       if (called.kind === "unknown" || (item === undefined && called.status < 300)) return { kind: "unknown" };
@@ -277,6 +281,8 @@ export class HttpCarrier implements Carrier {
   #loginRefused(status: string): Submission {
     this.#isRefused = true;
     this.#goDown(`the login was refused: ${status}`, "the carrier refused the login");
+    // Who was told that the request has ended has seen it up.
+    this.#changed();
     return this.#unsent();
   }
 

@@ -2,13 +2,18 @@
 
 /** Elements within each other: an answer with more is no data. */
 const MAX_DEPTH = 50;
+/** Tags, attributes and entities of XML cost a microsecond each, on a thread that has more to do. A thousand receipts have some ten thousand. */
+const MAX_VALUES = 100_000;
 /** What begins and ends otherwise than a tag. */
 const SPANS: Readonly<Record<string, string>> = { "<![CDATA[": "]]>", "<!--": "-->" };
-const ATTRIBUTE = /([\w:.-]{1,100})\s?=\s?(?:"([^"]*)"|'([^']*)')/g;
+/** What ends a tag, and the values in it, which may have a ">" too. */
+const TAG_END = />|"[^"]*"|'[^']*'/g;
+const ATTRIBUTE = /(?<![\w:.-])([\w:.-]{1,100})\s?=\s?(?:"([^"]*)"|'([^']*)')/g;
 const ENTITIES: Readonly<Record<string, string>> = { lt: "<", gt: ">", amp: "&", quot: '"', apos: "'" };
 
-/** JSON or XML; a text as the first pattern that fits has it, or itself. */
-export function readData(text: string, patterns: readonly string[] = []): unknown {
+/** JSON or XML; a text as the first pattern that fits has it, or itself. Before it there may be white space and the mark of its order of octets. */
+export function readData(whole: string, patterns: readonly string[] = []): unknown {
+  const text = whole.trimStart();
   const data = text.startsWith("<") ? (readXml(text) ?? text) : readJson(text);
   if (typeof data === "object" && data !== null) return data;
   for (const pattern of patterns) {
@@ -42,20 +47,29 @@ function readPlaces(pattern: string, text: string): Readonly<Record<string, stri
   return at === text.length ? found : null;
 }
 
+function endOfTag(text: string, from: number): number {
+  TAG_END.lastIndex = from;
+  let found = TAG_END.exec(text);
+  while (found !== null && found[0] !== ">") found = TAG_END.exec(text);
+  return found?.index ?? -1;
+}
+
 /** An element by its name without its namespace: its text, or what is in it, attributes as `@name`; several of one name are a list. Null for what is none. */
 function readXml(text: string): object | null {
   const stack: { readonly name: string; readonly fields: Map<string, unknown[]>; text: string }[] = [
     { name: "", fields: new Map(), text: "" },
   ];
+  if (text.split(/[<=&]/, MAX_VALUES + 1).length > MAX_VALUES) return null;
   let at = 0;
   for (let open = text.indexOf("<"); open >= 0; open = text.indexOf("<", at)) {
     const top = stack.at(-1)!;
     top.text += unescaped(text.slice(at, open));
     const begin = Object.keys(SPANS).find((span) => text.startsWith(span, open)) ?? "<";
     const end = SPANS[begin] ?? ">";
-    const close = text.indexOf(end, open + begin.length);
+    const from = open + begin.length;
+    const close = begin === "<" ? endOfTag(text, from) : text.indexOf(end, from);
     if (close < 0 || stack.length > MAX_DEPTH) return null;
-    const inner = text.slice(open + begin.length, close);
+    const inner = text.slice(from, close);
     at = close + end.length;
     if (begin === "<![CDATA[") top.text += inner;
     if (begin !== "<" || /^[!?]/.test(inner)) continue;

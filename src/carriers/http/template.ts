@@ -119,7 +119,7 @@ const FORM_ESCAPES: Readonly<Record<string, string>> = {
 };
 
 /** As URLSearchParams writes it, at a fifth of the cost. */
-function formText(text: string): string {
+export function formText(text: string): string {
   return encodeURIComponent(text.toWellFormed()).replace(/[!'()~]|%20/g, (found) => FORM_ESCAPES[found]!);
 }
 

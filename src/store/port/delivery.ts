@@ -48,6 +48,8 @@ export interface Ending {
   readonly event: Extract<Event, "refused" | "gave up" | "no route" | "validity over">;
   readonly errorId: number;
   readonly atMs: number;
+  /** As in HandedAgain: then it has not ended. */
+  readonly provenBy?: PartName | null;
 }
 
 /** Where a round through the parts stands: behind which row, and up to which one, for others come while it is made. */

@@ -8,6 +8,7 @@ import { describe } from "../../../src/carriers/http/presets.ts";
 import type { PresetName } from "../../../src/carriers/http/profile.ts";
 import { readIncoming, readReceipts } from "../../../src/carriers/http/reading.ts";
 import { errorByName } from "../../../src/sms/errors.ts";
+import { microsFor } from "../../support/growth.ts";
 
 const MESSAGE = { key: "1234567890123456789", to: "41793026727" };
 const answer = (status: number, data: unknown = {}, retryAfterMs: number | null = null) => ({
@@ -220,6 +221,14 @@ test("a text is read as the first pattern that fits has it, and anything else is
   assert.equal(readData("constructor", ["{constructor}-"]), "constructor");
 });
 
+test("white space and a byte order mark before JSON and XML are no part of them", () => {
+  for (const before of ["\ufeff", "\n ", "\ufeff \r\n"]) {
+    assert.deepEqual(readData(`${before}<id>7</id>`), { id: "7" });
+    assert.deepEqual(readData(`${before}{"id": 7}`), { id: 7 });
+    assert.deepEqual(readData(`${before}OK: 7`, ["OK: {id}"]), { id: "7" });
+  }
+});
+
 test("XML is read by the names of its elements, with attributes, lists, and what is escaped", () => {
   const text = `<?xml version="1.0"?><!-- <no/> -->
     <s:response xmlns:s="urn:x" code='0'>
@@ -237,11 +246,38 @@ test("XML is read by the names of its elements, with attributes, lists, and what
   );
   assert.deepEqual([textAt(data, "response.said"), textAt(data, "response.empty")], ["<a> & b", undefined]);
   assert.deepEqual(readData("<id>7</id>"), { id: "7" });
+  const marked = `<a href="?x=1>2" said='it says "ok" > 0'><!-- it's --><b>isn't</b></a>`;
+  assert.deepEqual(readData(marked), { a: { "@href": "?x=1>2", "@said": 'it says "ok" > 0', b: "isn't" } });
+});
+
+test("XML costs a bounded time, however long its words and however many its values", () => {
+  // As many steps at each of its letters as a name may have took this a hundred times as long as a look at each.
+  const word = "a".repeat(1_000_000);
+  const look = microsFor(() => word.replace(/[\w:.-]{1,100}/g, ""));
+  assert.ok(microsFor(() => readData(`<a ${word}/>`)) < 20 * look);
+  const receipt = '<message id="1"><to>41791234567</to><status>sent &amp; done</status></message>';
+  assert.equal(listAt(readData(`<r>${receipt.repeat(5_000)}</r>`), "r.message").length, 5_000);
+  for (const value of ["<a/>", "<a b='1'/>", "&lt;"]) {
+    const text = `<r>${value.repeat(200_000)}</r>`;
+    assert.equal(readData(text), text, value);
+  }
 });
 
 test("what is no XML, or has no end, is a text, and nothing of it is anything else's", () => {
   const deep = "<a>".repeat(100_000);
-  for (const text of ["<", "<a", "<a>", "</a>", "<a></b>", "<a><![CDATA[", "<1>", "<>", "<!DOCTYPE html>", deep])
+  for (const text of [
+    "<",
+    "<a",
+    "<a>",
+    "</a>",
+    "<a></b>",
+    "<a><![CDATA[",
+    "<a b='>",
+    "<1>",
+    "<>",
+    "<!DOCTYPE html>",
+    deep,
+  ])
     assert.equal(readData(text), text);
   const hostile = readData('<r><__proto__ x="1"/><constructor>2</constructor></r>');
   assert.equal(textAt(hostile, "r.constructor"), "2");

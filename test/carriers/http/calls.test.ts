@@ -80,6 +80,48 @@ test("without a token no message is written, and none is refused", async (t) => 
   assert.deepEqual(await submit(), TAKEN);
 });
 
+const MANY = { most: 2, at: "messages", item: { to: "{to}", key: "{key}" }, answers: "messages" };
+for (const [takes, many] of [
+  ["one message in a request", undefined],
+  ["many messages in a request", MANY],
+] as const) {
+  test(`a provider that takes ${takes} is tried the more rarely the longer it is away, and a login that it refused stays refused meanwhile`, async (t) => {
+    const clock = new VirtualClock();
+    const send = { ...PLAIN.send!, ...(many === undefined ? {} : { many }) };
+    const away = carrierFor(t, { send, url: `http://127.0.0.1:${await closedPort()}` }, { clock });
+    const waits: unknown[] = [];
+    for (let tries = 0; tries < 8; tries++) {
+      const answers = await Promise.all([away.submit(), away.submit()]);
+      waits.push(...answers.map((answer) => "retryAfterMs" in answer && answer.retryAfterMs));
+      await clock.advance(60_000);
+    }
+    const doubled = [1, 2, 4, 8, 16, 32, 60, 60];
+    assert.deepEqual(
+      waits,
+      doubled.flatMap((seconds) => [seconds * 1_000, seconds * 1_000]),
+    );
+
+    const server = createServer((request, response) => {
+      request.resume();
+      json(response, 401, {});
+    });
+    await listening(t, server);
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const refusing = carrierFor(t, { send, url }, { clock });
+    const seen: boolean[] = [];
+    refusing.carrier.listen({ onChange: () => seen.push(refusing.carrier.isUp()) });
+    await refusing.submit();
+    assert.equal(seen.at(-1), false, "who hears of changes knows that it is down");
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+    await clock.advance(60_000);
+    await refusing.submit();
+    const [link] = refusing.carrier.connections().links;
+    assert.doesNotMatch(link!.problem!, /login/, "the last that is known is that nobody is there");
+    assert.equal(link!.isRefused, true);
+  });
+}
+
 test("a request is signed by HMAC over what the description says", async (t) => {
   const clock = new VirtualClock(Date.UTC(2026, 0, 5, 12));
   const server = await startServer(t, taking);

@@ -90,6 +90,16 @@ test("in a private network the second says that it pushes nothing: the operator 
   assert.deepEqual(waiting.json.results, [], "nothing was taken from the reports that are given out once");
 });
 
+test("what ends on the second more than 48 hours after it was sent is heard of on the first, which asks for it", async (t) => {
+  const { first, second } = await startRow(t, { isPublic: false });
+  assert.equal((await second.call("PUT", "/sandbox/1/phones/41793026727", { body: { state: "off" } })).status, 200);
+  const { json } = await first.call("POST", SINGLE, { body: { from: "InfoSMS", to: "41793026727", text: "Too late" } });
+  const { messageId } = json.messages[0];
+  await eventually(async () => second.handedOn.length === 1);
+  assert.equal((await second.call("PUT", "/sandbox/1/clock", { body: { by: "49h" } })).status, 200);
+  assert.equal((await reportOf(first, messageId)).status.name, "EXPIRED_EXPIRED");
+});
+
 test("many go together, each with its own outcome and error", async (t) => {
   const { first, second } = await startRow(t);
   const numbers = Array.from({ length: 120 }, (_, index) =>

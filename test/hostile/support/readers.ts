@@ -43,7 +43,7 @@ import { isTooLong } from "../../../src/auth/passwords.ts";
 import { codeAt, factorUri, fromBase32, proofOf } from "../../../src/auth/second-factor.ts";
 import { tokenHashOf } from "../../../src/auth/sessions.ts";
 import { readData } from "../../../src/carriers/http/data.ts";
-import { fillHeader, fillPath, fillText } from "../../../src/carriers/http/template.ts";
+import { fillHeader, fillPath, fillText, formText } from "../../../src/carriers/http/template.ts";
 import { decodePdu, HEADER_OCTETS } from "../../../src/carriers/smpp/codec/decode.ts";
 import { encodePdu } from "../../../src/carriers/smpp/codec/encode.ts";
 import { mend } from "../../../src/carriers/smpp/codec/mend.ts";
@@ -344,6 +344,7 @@ export const READERS: Readonly<Record<string, Reader>> = {
     fillText("{a} {a?x:y}", { a: text }),
   ],
   "src/carriers/http/template.ts fillPath": (text) => [fillPath(text, {}), fillPath("/{a}/{b}", { a: text, b: text })],
+  "src/carriers/http/template.ts formText": formText,
   "src/carriers/http/template.ts fillHeader": (text) => [fillHeader(text, {}), fillHeader("{a}", { a: text })],
   "src/smsc/faults.ts readFault": readFault,
   "src/smsc/ids.ts numbersSpelled": numbersSpelled,
