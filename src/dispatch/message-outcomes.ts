@@ -36,8 +36,11 @@ export interface MessageOutcomesParts {
   readonly trace?: MessageTrace;
 }
 
-/** How it ended with what was told. A stranger is what seemed to be a receipt and matches nothing, or a message that does not wait any more: the store does not have it. */
-type Fate = "recorded" | "kept aside" | "a stranger";
+/**
+ * How it ended with what was told. A stranger is what seemed to be a receipt and matches nothing, or a message that does not wait any more: the store does not have
+ * it. Nor has it what is early: the message may be one that another node is about to tell of.
+ */
+type Fate = "recorded" | "kept aside" | "a stranger" | "early";
 
 type Safe = (fate: Fate) => void;
 
@@ -66,6 +69,8 @@ interface Kind<Item, One extends Told<Item>, Answer> {
   readonly write: (items: Item[], batch: BatchFacts) => Promise<Answer>;
   /** Gives the places of strangers. */
   readonly strangers?: (answer: Answer) => readonly number[];
+  /** The same of those that are early. */
+  readonly early?: (answer: Answer) => readonly number[];
   /** What names an item. */
   readonly subject: (item: Item) => string;
   /** The same with less, for what is refused. */
@@ -79,6 +84,12 @@ interface Kind<Item, One extends Told<Item>, Answer> {
   readonly isEnd?: true;
 }
 
+/**
+ * How long a receipt without a message is kept before it is told again, and then for good. It costs nothing but the carrier's patience: where one was kept
+ * in vain, the carrier's next are not, for a while.
+ */
+const EARLY_MS = [25, 75, 150];
+const VAIN_MS = 1_000;
 const TRY_AGAIN_AFTER_MS = 500;
 const TRY_LATER_AFTER_MS = 5_000;
 /** How long the answer to a submit may come after what looks like its receipt. */
@@ -102,8 +113,10 @@ export class MessageOutcomes {
   readonly #postponed: Add<Told<Postponed>>;
   readonly #again: Add<Told<HandedAgain>>;
   readonly #released: Add<Told<MessageKey>>;
-  /** By carrier. */
-  readonly #receiptsOf: (carrierId: string) => Add<Told<Receipt>>;
+  /** By carrier: those that may be told again, and the others. */
+  readonly #receiptsOf: (carrierId: string) => Record<"early" | "last", Add<Told<Receipt>>>;
+  /** Until when none of a carrier's receipts is kept. */
+  readonly #vainUntilMs = new Map<string, number>();
   readonly #incomingOf: (carrierId: string) => Add<Told<IncomingPart>>;
   /** Of messages that whoever has them next has to know of: how much of that is not in the store yet, and what lets go of them behind it. */
   readonly #unwritten = new Map<MessageKey, { count: number; letGo: (() => void) | null }>();
@@ -159,18 +172,19 @@ export class MessageOutcomes {
       write: (keys) => store.release({ keys }),
       subject: (key) => key,
     });
-    this.#receiptsOf = perKey((carrierId) =>
+    const receipts = (carrierId: string, mayBeEarly: boolean): Add<Told<Receipt>> =>
       this.#kind<Receipt, Told<Receipt>, ReceivedReceipts>({
         command: "received",
-        write: async (receipts) => {
-          const answer = await store.received({ carrierId, receipts });
+        write: async (some) => {
+          const answer = await store.received({ carrierId, receipts: some, mayBeEarly });
           this.#countReceipts(carrierId, answer);
           return answer;
         },
         strangers: ({ strangers }) => strangers,
+        early: ({ early }) => early,
         subject: ({ carrierMessageId }) => `${carrierId} ${carrierMessageId}`,
-      }),
-    );
+      });
+    this.#receiptsOf = perKey((carrierId) => ({ early: receipts(carrierId, true), last: receipts(carrierId, false) }));
     this.#incomingOf = perKey((carrierId) =>
       this.#kind<IncomingPart>({
         command: "incoming",
@@ -239,7 +253,7 @@ export class MessageOutcomes {
     raw: string | null = null,
     mayWait = false,
   ): Promise<void> {
-    const fate = new Promise<Fate>((safe) => this.#receiptsOf(carrierId)({ item: receipt, safe }, mayWait));
+    const fate = new Promise<Fate>((safe) => this.#tellReceipt(carrierId, receipt, safe, mayWait));
     this.#trace.receipt(carrierId, receipt, raw);
     // Nearly all are receipts, whatever the store finds to them: no more promises than the one.
     return asMessage === undefined
@@ -247,11 +261,28 @@ export class MessageOutcomes {
       : this.#orMessage(carrierId, receipt, asMessage, fate);
   }
 
+  /** Tells it, and again a little later as long as it may be early. */
+  #tellReceipt(carrierId: string, receipt: Receipt, safe: Safe, mayWait: boolean, tries = 0): void {
+    const { clock } = this.#parts;
+    const { early, last } = this.#receiptsOf(carrierId);
+    const waitMs = EARLY_MS[tries];
+    if (waitMs === undefined) this.#vainUntilMs.set(carrierId, clock.monotonic() + VAIN_MS);
+    if (waitMs === undefined || clock.monotonic() < (this.#vainUntilMs.get(carrierId) ?? 0)) {
+      last({ item: receipt, safe }, mayWait);
+      return;
+    }
+    const toldAgain: Safe = (fate) => {
+      if (fate !== "early") safe(fate);
+      else clock.after(waitMs, () => this.#tellReceipt(carrierId, receipt, safe, false, tries + 1));
+    };
+    early({ item: receipt, safe: toldAgain }, mayWait);
+  }
+
   async #orMessage(carrierId: string, receipt: Receipt, asMessage: IncomingPart, first: Promise<Fate>): Promise<void> {
     if ((await first) !== "a stranger") return;
     // The answer to its submit may be on its way.
     await sleep(this.#parts.clock, OVERTAKEN_MS);
-    const again = await new Promise<Fate>((safe) => this.#receiptsOf(carrierId)({ item: receipt, safe }));
+    const again = await new Promise<Fate>((safe) => this.#receiptsOf(carrierId).last({ item: receipt, safe }));
     if (again === "a stranger") await this.incoming(carrierId, asMessage);
   }
 
@@ -279,7 +310,7 @@ export class MessageOutcomes {
   }
 
   #kind<Item, One extends Told<Item> = Told<Item>, Answer = void>(kind: Kind<Item, One, Answer>): Add<One> {
-    const { command, write, strangers } = kind;
+    const { command, write, strangers, early } = kind;
     return this.recorder.kind<One>({
       ...kind,
       name: command,
@@ -288,9 +319,10 @@ export class MessageOutcomes {
           all.map(({ item }) => item),
           batch,
         );
-        const strange = new Set(strangers?.(answer));
-        for (let index = 0; index < all.length; index++)
-          all[index]!.safe(strange.has(index) ? "a stranger" : "recorded");
+        const fates = new Map<number, Fate>();
+        for (const index of strangers?.(answer) ?? []) fates.set(index, "a stranger");
+        for (const index of early?.(answer) ?? []) fates.set(index, "early");
+        for (let index = 0; index < all.length; index++) all[index]!.safe(fates.get(index) ?? "recorded");
       },
       setAside: (told, error) => this.#setAside(kind, told, error),
     });

@@ -19,6 +19,8 @@ export interface CommandParts {
   readonly references: NextReferences;
   /** The number of this start of the service: who owns what it has in memory. */
   readonly epoch: number;
+  /** Whether other nodes have the same store. */
+  readonly hasOthers: () => boolean;
   /** Whether this node pushes reports: those that it makes are then its own from the start. */
   readonly pushes: boolean;
   readonly now: () => number;

@@ -49,12 +49,8 @@ export interface Engine {
 
 /** Messages and other commands in one transaction: a bound on how long the first caller of a group waits for the last. */
 const MAX_GROUP = 2_000;
-/**
- * Where groups overlap, they are a part of what waits, but not smaller than this: what all went together, and so was answered together, would come again
- * together, and the edge, this thread and the database would take turns.
- */
+/** Where groups overlap, they are a quarter of what waits, if not less than this: what is answered together comes again together, and edge, store and database would take turns. */
 const LEAST_OVERLAPPING = 64;
-const PART_OVERLAPPING = 1 / 4;
 /** Messages of a request that shares a transaction with others. */
 const MAX_SHARED = 500;
 /**
@@ -346,7 +342,7 @@ export class GroupCommit {
 
   get #mostOfClients(): number {
     if (this.#engine.overlaps !== true) return MAX_GROUP;
-    return Math.min(MAX_GROUP, Math.max(LEAST_OVERLAPPING, this.#waiting.size * PART_OVERLAPPING));
+    return Math.min(MAX_GROUP, Math.max(LEAST_OVERLAPPING, this.#waiting.size >> 2));
   }
 
   #mostOfDelivery(weight: number): number {

@@ -224,7 +224,7 @@ const INPUTS: { readonly [Name in CommandName]?: Codec<CommandInput<Name>> } = {
     { contents: many(CONTENT), messages: many(NEW_MESSAGE) },
   ),
   submitted: record<CommandInput<"submitted">>()(["awaited", "messages"], { messages: many(SUBMITTED) }),
-  received: record<CommandInput<"received">>()(["carrierId", "receipts"], { receipts: many(RECEIPT) }),
+  received: record<CommandInput<"received">>()(["carrierId", "receipts", "mayBeEarly"], { receipts: many(RECEIPT) }),
 };
 
 function codecOf(command: string): Codec<unknown> | undefined {

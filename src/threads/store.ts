@@ -16,7 +16,7 @@ import type { Metric } from "../runtime/metrics.ts";
 import { Phases } from "../runtime/phases.ts";
 import { outsideOf, TravelClock } from "../runtime/travel-clock.ts";
 import type { Settings } from "../settings/settings.ts";
-import { type Caller, callsOf, type Engine, GroupCommit, type Urgency } from "../store/group.ts";
+import { type Caller, callsOf, type Engine, GroupCommit, type SendCall, type Urgency } from "../store/group.ts";
 import type { LaneBounds } from "../store/lanes.ts";
 import { type EmbeddedStore, storeName } from "../store/open.ts";
 import type { Feed, LaneName } from "../store/port/delivery.ts";
@@ -149,16 +149,20 @@ try {
   const group = line(store.engine);
   const { beside } = store.engine;
   const lines = { clients: group, delivery: beside === undefined ? group : line(beside) };
+  const sendersOf = (line: Caller, caller: Caller): Record<Urgency, SendCall> => ({
+    awaited: callsOf(lines[line], "awaited", caller),
+    soon: callsOf(lines[line], "soon", caller),
+  });
   const handler = (urgency: Urgency, caller: Caller): ((command: string, input: unknown) => Promise<unknown>) => {
-    const send = {
-      awaited: callsOf(lines[caller], "awaited", caller),
-      soon: callsOf(lines[caller], "soon", caller),
-    };
+    const send = sendersOf(caller, caller);
+    const toDelivery = sendersOf("delivery", caller);
     return (name, packed) => {
       const command = name as CommandName;
       const input = unpackInput(command, packed);
       const isAwaited = (input as { awaited?: boolean } | undefined)?.awaited === true;
-      const answer = send[isAwaited ? "awaited" : urgency]({ command, input });
+      // Receipts stay behind what was told of their messages, whoever a carrier has told them.
+      const line = command === "received" ? toDelivery : send;
+      const answer = line[isAwaited ? "awaited" : urgency]({ command, input });
       if (command !== "accept") return answer;
       rest.stop();
       return answer.then((outcome) => packAcceptance(outcome as AcceptanceOutcome));

@@ -3,6 +3,8 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { type TestContext, test } from "node:test";
 import { RULES } from "../../src/commands/table.ts";
+import { zeroCounts } from "../../src/dispatch/dispatch-metrics.ts";
+import { MessageOutcomes } from "../../src/dispatch/message-outcomes.ts";
 import { PostgresConnection } from "../../src/drivers/postgres/connection.ts";
 import type { Session } from "../../src/drivers/postgres/link.ts";
 import type { QueuedMessage } from "../../src/message/message.ts";
@@ -12,7 +14,7 @@ import { STATUS } from "../../src/sms/statuses.ts";
 import { callsOf, GroupCommit, storeOver } from "../../src/store/group.ts";
 import type { Feed } from "../../src/store/port/delivery.ts";
 import { StoreUnavailable } from "../../src/store/port/errors.ts";
-import type { Store } from "../../src/store/port/store.ts";
+import type { CommandInput, Store } from "../../src/store/port/store.ts";
 import { PostgresEngine, type PostgresOptions } from "../../src/store/postgres/engine.ts";
 import { cutProxy } from "../support/cut-proxy.ts";
 import { PATIENT_MS, postgresUrl } from "../support/postgres.ts";
@@ -321,6 +323,53 @@ test("a part's receipt that comes to two nodes at the same moment counts once", 
   assert.deepEqual(await logged(), [STATUS.PENDING_WAITING_DELIVERY.id]);
   await bench.receive(...messages.map(({ key }) => bench.receipt(`${key}.2`)));
   assert.deepEqual(await logged(), [STATUS.DELIVERED_TO_HANDSET.id]);
+});
+
+test("a receipt that reaches another node before the answer to its submit waits in memory, and no row is written for it", async (t) => {
+  const url = await postgresUrl(t);
+  const [first, second] = [await openNode(t, url), await openNode(t, url)];
+  await first.start();
+  await second.start();
+  const bench = await benchOn(t, first);
+  const session = await sessionOf(t, url);
+  await session.script(`
+    CREATE FUNCTION refuse_parking() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'it was parked'; END $$;
+    CREATE TRIGGER refuse_parking BEFORE INSERT ON parked_receipt FOR EACH ROW EXECUTE FUNCTION refuse_parking()`);
+  const told: boolean[] = [];
+  const store = new Proxy(second.store, {
+    get: (target, name: keyof Store) => async (input: never) => {
+      if (name === "received") told.push((input as CommandInput<"received">).mayBeEarly === true);
+      return target[name](input);
+    },
+  });
+  const counts = zeroCounts();
+  const outcomes = new MessageOutcomes({
+    store,
+    clock: systemClock,
+    log: silentLog,
+    onWritten: () => undefined,
+    counts,
+  });
+  t.after(() => outcomes.recorder.abandon());
+
+  await bench.accept([bench.message()]);
+  const [message] = taken(first);
+  const heard = outcomes.receipt(CARRIER, bench.receipt("early"));
+  await eventually(async () => told.length > 0);
+  const parts = [{ carrierMessageId: "early", counts: true }];
+  const submitted = { key: message!.key, carrierId: CARRIER, parts, refusedErrorId: null, atMs: NOW };
+  await first.store.submitted({ messages: [submitted] });
+  await heard;
+  assert.deepEqual((await session.query("SELECT state FROM message")).rows, [{ state: 4 }]);
+  assert.ok(told.every(Boolean));
+  assert.equal(counts.receiptsUnmatched, 0);
+
+  await session.script("DROP TRIGGER refuse_parking ON parked_receipt");
+  await outcomes.receipt(CARRIER, bench.receipt("nobody's"));
+  assert.equal(counts.receiptsUnmatched, 1);
+  const before = told.length;
+  await outcomes.receipt(CARRIER, bench.receipt("nobody's either"));
+  assert.deepEqual(told.slice(before), [false], "the one before waited in vain");
 });
 
 test("two nodes that each want what the other has locked go on at once, without a deadlock that PostgreSQL has to end", async (t) => {

@@ -23,6 +23,7 @@ const FOUND_BY: Readonly<Record<keyof typeof FIND, Meant>> = {
   messagesOfParts: { part_by_carrier_id: 2, message_pkey: 1 },
   messagesOfPartsAtOnce: { part_by_carrier_id: 2, message_pkey: 1 },
   parked: { parked_receipt_by_carrier_id: 2 },
+  anyParked: { parked_receipt_by_carrier_id: 2 },
   parkedAtOnce: { parked_receipt_by_carrier_id: 2 },
   parkedForPhone: { parked_receipt_by_phone: 2, parked_receipt_by_other: 2 },
   parkedForPhoneAtOnce: { parked_receipt_by_phone: 2, parked_receipt_by_other: 2 },

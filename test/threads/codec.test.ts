@@ -81,6 +81,7 @@ test("what carriers took, of one part and of several, and their receipts", () =>
   assert.deepEqual(cross("submitted", submitted), submitted);
   const received: CommandInput<"received"> = {
     carrierId: "acme",
+    mayBeEarly: true,
     receipts: [
       {
         carrierMessageId: "id",
@@ -191,7 +192,7 @@ test("of many that are alike none gets what another has", () => {
     submittedAtMs: one(null, 0, -1),
     octets: one(null, "00ff"),
   }));
-  const received = { carrierId: "acme", receipts };
+  const received = { carrierId: "acme", receipts, mayBeEarly: false };
   assert.deepEqual(cross("received", received), received);
   const contents = Array.from({ length: 2_000 }, () => {
     const { shownText, ...others } = { ...CONTENT, flash: one(true, false), window: one(CONTENT.window, null) };

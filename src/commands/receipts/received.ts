@@ -20,7 +20,7 @@ interface Missed {
   readonly heardBy: MessageKey | null;
 }
 
-type ParkedCounts = Omit<ReceivedReceipts, "strangers">;
+type ParkedCounts = Omit<ReceivedReceipts, "strangers" | "early">;
 
 const NONE_MISSED: ParkedCounts = { unmatched: 0, foreign: 0, doubtful: 0, repeated: 0, later: 0 };
 
@@ -32,12 +32,18 @@ interface Batch {
   readonly missed: Missed[];
   /** Places of those that are none. */
   readonly strangers: number[];
+  /** Places of those that are left alone, where that may be. */
+  readonly early: number[] | null;
   /** Names under which parts of other messages still wait: a receipt that was doubtful may no longer be. */
   readonly contested: PartName[];
   look: "needed" | "done";
 }
 
-export function receiptCommands({ sql, tables }: CommandParts, repeats: Repeats, beginMatches: () => Matches) {
+export function receiptCommands(
+  { sql, tables, hasOthers }: CommandParts,
+  repeats: Repeats,
+  beginMatches: () => Matches,
+) {
   const newestParked = sql.prepare<[string | null, number, number], ParkedReceipt>(
     `SELECT ${PARKED.list} FROM parked_receipt
      WHERE repeated = 0 AND ${sql.dialect.plain("carrier_id")} = coalesce(?, carrier_id) AND at_ms < ? ORDER BY id DESC LIMIT ?`,
@@ -112,7 +118,7 @@ export function receiptCommands({ sql, tables }: CommandParts, repeats: Repeats,
 
   /** Applies receipts from this one on, and gathers what is to be done about the others. It waits only where it has to be known what came before. */
   function applyFrom(batch: Batch, from: number): Promise<void> | undefined {
-    const { carrierId, receipts, matches, missed, strangers, contested } = batch;
+    const { carrierId, receipts, matches, missed, strangers, early, contested } = batch;
     for (let index = from; index < receipts.length; index++) {
       const receipt = receipts[index]!;
       const found = matches.find(carrierId, receipt, batch.look);
@@ -127,6 +133,7 @@ export function receiptCommands({ sql, tables }: CommandParts, repeats: Repeats,
       }
       // Whatever a phone wrote: it is never parked, because it would come back as if the carrier had said it.
       else if (receipt.unmarked === true) strangers.push(index);
+      else if (early !== null && found === "unmatched") early.push(index);
       else missed.push({ receipt, why: found, heardBy: null });
     }
   }
@@ -144,14 +151,15 @@ export function receiptCommands({ sql, tables }: CommandParts, repeats: Repeats,
   return commands({
     received: grouped(
       ({ carrierId, receipts }) => ({ receipts: receipts.map((receipt) => ({ ...receipt, carrierId })) }),
-      ({ carrierId, receipts }) => {
-        const strangers: number[] = [];
-        const gathered = { missed: [], strangers, contested: [], matches: beginMatches() };
-        const batch: Batch = { carrierId, receipts, ...gathered, look: "needed" };
+      ({ carrierId, receipts, mayBeEarly = false }) => {
+        const places = { strangers: [], early: [] };
+        const gathered = { missed: [], contested: [], matches: beginMatches() };
+        const early = mayBeEarly && hasOthers() ? places.early : null;
+        const batch: Batch = { carrierId, receipts, ...gathered, ...places, early, look: "needed" };
         const finish = (): Awaitable<ReceivedReceipts> =>
           batch.missed.length + batch.contested.length === 0
-            ? { ...NONE_MISSED, strangers }
-            : parkAndMatch(batch).then((counts) => ({ ...counts, strangers }));
+            ? { ...NONE_MISSED, ...places }
+            : parkAndMatch(batch).then((counts) => ({ ...counts, ...places }));
         const rest = applyFrom(batch, 0);
         return rest === undefined ? finish() : rest.then(finish);
       },

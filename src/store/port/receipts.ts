@@ -9,6 +9,13 @@ export interface PartName {
   readonly carrierMessageId: string;
 }
 
+export interface CarrierReceipts {
+  readonly carrierId: string;
+  readonly receipts: readonly Receipt[];
+  /** Whoever tells them tells them again: what matches nothing is left alone, where another node may be about to tell of its message. */
+  readonly mayBeEarly?: boolean;
+}
+
 export interface ReceivedReceipts {
   /**
    * How many were parked, and how many of those were about another phone than the message with their id, or could be about several messages of one
@@ -23,6 +30,8 @@ export interface ReceivedReceipts {
   readonly repeated: number;
   /** Places of those without the mark of a receipt that are none: no part of their phone waits for them, or nobody knows which. */
   readonly strangers: readonly number[];
+  /** Places of those that were left alone. */
+  readonly early: readonly number[];
 }
 
 /** A receipt that matched no message when it came. */

@@ -8,7 +8,7 @@ import type { IncomingPart } from "../../message/incoming.ts";
 import type { Click } from "../../message/links.ts";
 import type { IncomingFacts, MessageKey, ReportFacts } from "../../message/message.ts";
 import type { Profile } from "../../message/profile.ts";
-import type { ParkedFilter, Receipt } from "../../message/receipt.ts";
+import type { ParkedFilter } from "../../message/receipt.ts";
 import type { SubscriptionChange, SubscriptionOutcome } from "../../message/subscription.ts";
 import type {
   BalanceBehind,
@@ -60,7 +60,14 @@ import type { Balance, Funding, FundingOutcome, FundsMove, FundsMoveOutcome } fr
 import type { Backlog, BindClaim, BindShare, Cluster, ClusterFacts } from "./nodes.ts";
 import type { OptedOut } from "./opt-outs.ts";
 import type { AsideKind, HeldFate, NewQuarantined, QuarantineCounts, Quarantined } from "./quarantine.ts";
-import type { LaterReceipt, OutstandingRow, ParkedReceipt, PartName, ReceivedReceipts } from "./receipts.ts";
+import type {
+  CarrierReceipts,
+  LaterReceipt,
+  OutstandingRow,
+  ParkedReceipt,
+  PartName,
+  ReceivedReceipts,
+} from "./receipts.ts";
 import type {
   DeadLetter,
   DeadLetterFilter,
@@ -101,7 +108,7 @@ export interface Store extends CarrierStore, PinStore, ReportStore {
   again(input: { messages: readonly HandedAgain[] }): Promise<HandedAgainAnswer>;
   finish(input: { endings: readonly Ending[] }): Promise<void>;
   /** Takes receipts in; those that match no message are kept, unless they only look like receipts. */
-  received(input: { carrierId: string; receipts: readonly Receipt[] }): Promise<ReceivedReceipts>;
+  received(input: CarrierReceipts): Promise<ReceivedReceipts>;
   /** Looks for parked receipts of these parts: on another node they may have come while the part was being written. */
   matchParked(input: { names: readonly PartName[] }): Promise<void>;
   /** Receipts that matched no message, newest first (of one carrier, or of before a time, if given), and how many there are in all. */

@@ -86,6 +86,7 @@ export class Nodes {
   /** The nodes as they were at the last look, and the shares that were given out for them. */
   #members = "";
   #cluster: Cluster | null = null;
+  #hasOthers = false;
   #shared: { readonly members: string; readonly claims: string; readonly shares: BindShare[] } | null = null;
 
   constructor(options: NodeOptions) {
@@ -195,8 +196,14 @@ export class Nodes {
     return this.#cluster;
   }
 
+  /** As of the last look. */
+  get hasOthers(): boolean {
+    return this.#hasOthers;
+  }
+
   async cluster(session: Session): Promise<Cluster> {
     const { rows } = await session.query<NodeRow>(ALL);
+    this.#hasOthers = rows.some(({ epoch }) => epoch !== this.#epoch);
     this.#members = JSON.stringify(rows);
     this.#cluster = this.#clusterOf(rows);
     return this.#cluster;

@@ -76,6 +76,12 @@ export const FIND = {
   messagesOfParts: MESSAGES_OF_PARTS,
   messagesOfPartsAtOnce: atOnce(MESSAGES_OF_PARTS),
   parked: parkedBy(NAMES, WAITING),
+  /** Which of the names have any. */
+  anyParked: selection(
+    BY_NAME,
+    `wanted_carrier AS "carrierId", wanted_id AS "carrierMessageId"`,
+    "WHERE EXISTS (SELECT 1 FROM parked_receipt WHERE carrier_id = wanted_carrier AND carrier_message_id = wanted_id)",
+  ),
   parkedAtOnce: parkedBy(NAMES, AT_ONCE),
   parkedForPhone: parkedBy(PHONES, WAITING),
   parkedForPhoneAtOnce: parkedBy(PHONES, AT_ONCE),

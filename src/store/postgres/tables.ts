@@ -5,7 +5,7 @@
  */
 import type { Session } from "../../drivers/postgres/link.ts";
 import type { MessageKey } from "../../message/message.ts";
-import { isAboutPhone } from "../../message/receipt.ts";
+import { isAboutPhone, UNKNOWN_PREFIX } from "../../message/receipt.ts";
 import { append } from "../../runtime/lazy.ts";
 import { allReceiptNames, idName, nameKey } from "../part-names.ts";
 import type { BulkName } from "../port/bulks.ts";
@@ -26,6 +26,14 @@ import { FIND, WRITES } from "./statements.ts";
 
 const idNameOf = ({ carrierId, carrierMessageId }: CarrierReceipt): PartName | null =>
   idName(carrierId, carrierMessageId);
+
+/** What a transaction has named anew. */
+export interface NewNames {
+  /** Ids that carriers gave to parts: nearly none has a receipt. */
+  readonly ids: readonly PartName[];
+  /** Names of receipts, and what stands for the phone of a part without an id. */
+  readonly others: readonly PartName[];
+}
 
 /** How a transaction comes by its rows. */
 export interface Locking {
@@ -84,9 +92,13 @@ export class PostgresTables implements Tables {
   }
 
   /** The names under which a part or a receipt could have come to another node while this transaction was under way. */
-  get namesToMatch(): PartName[] {
+  get namesToMatch(): NewNames {
     const parts = this.parts.rows.inserted.map(({ carrierId, carrierMessageId }) => ({ carrierId, carrierMessageId }));
-    return [...parts, ...this.receipts.rows.inserted.flatMap(allReceiptNames)];
+    const isUnknown = ({ carrierMessageId }: PartName): boolean => carrierMessageId.startsWith(UNKNOWN_PREFIX);
+    return {
+      ids: parts.filter((name) => !isUnknown(name)),
+      others: [...parts.filter(isUnknown), ...this.receipts.rows.inserted.flatMap(allReceiptNames)],
+    };
   }
 
   async load(wanted: ReadSet): Promise<void> {

@@ -12,9 +12,12 @@ import type { SendCall } from "../group.ts";
 import { type Feed, type LaneName, NOTHING_FED } from "../port/delivery.ts";
 import type { PartName } from "../port/receipts.ts";
 import type { Unit } from "../unit.ts";
+import { sendRows } from "./columns.ts";
 import { LookStep } from "./look-step.ts";
 import type { LoopParts } from "./nodes.ts";
 import type { Partitions } from "./partitions.ts";
+import { FIND } from "./statements.ts";
+import type { NewNames } from "./tables.ts";
 import { FIRST_LANE, type WaitingLane, waitingLanes } from "./waiting-lanes.ts";
 
 export interface WatchParts extends LoopParts {
@@ -54,7 +57,6 @@ export class Watch {
   #lane: LaneName = FIRST_LANE;
   #isLooking = false;
   #partitionsAtMs = 0;
-  #dispatchNodes = 1;
   #changes: number | null = null;
   /** How often this node has made changes itself: a look that began before one of them knows nothing of it. */
   #ownChanges = 0;
@@ -121,18 +123,30 @@ export class Watch {
   }
 
   /** A transaction of this node has been committed: the others hear of what is not for this one. */
-  committed(unit: Unit, names: readonly PartName[]): void {
-    const { roles, serves, send } = this.#parts;
-    // A part here and its receipt on another node may have missed each other: whoever commits last sees both.
-    if (this.#dispatchNodes > 1 && names.length > 0) {
-      send({ command: "matchParked", input: { names } }).catch(() => undefined);
-    }
+  committed(unit: Unit, { ids, others }: NewNames): void {
+    const { roles, serves, nodes } = this.#parts;
+    if (nodes.hasOthers && ids.length + others.length > 0) void this.#match(ids, others);
     const dispatches = roles.includes("dispatch");
     const forOthers =
       unit.reportsWait ||
       (!dispatches && unit.earliestDueAtMs !== null) ||
       [...unit.overflowed.values()].some(({ carrierId }) => !dispatches || !serves(carrierId));
     if (forOthers) this.tell();
+  }
+
+  /**
+   * A part here and its receipt on another node may have missed each other: whoever commits last sees both. Nearly no part has any that is parked, and that
+   * is told without a lock.
+   */
+  async #match(ids: readonly PartName[], others: readonly PartName[]): Promise<void> {
+    const { pool, send } = this.#parts;
+    try {
+      const { rows } = await pool.use((session) => sendRows<PartName>(session, FIND.anyParked, ids));
+      const names = [...rows, ...others];
+      if (names.length > 0) await send({ command: "matchParked", input: { names } });
+    } catch (error) {
+      this.#faults.note("match receipts that came to another node", error);
+    }
   }
 
   /** The others hear that there is something, and so does this node. */
@@ -176,8 +190,7 @@ export class Watch {
     const { roles, onFeed } = this.#parts;
     const { cluster, changes, lanes, due, reports, partitions } = this.#steps;
     const dispatches = roles.includes("dispatch");
-    const nodes = await cluster.take();
-    if (nodes !== null) this.#dispatchNodes = nodes.nodes.dispatch;
+    await cluster.take();
     await changes.take();
     const overflowed = dispatches ? this.#ours((await lanes.take()) ?? []) : [];
     const dueAtMs = dispatches ? ((await due.take())?.atMs ?? null) : null;

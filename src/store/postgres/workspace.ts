@@ -40,7 +40,13 @@ export class Workspace {
     this.#rules = rules;
     const session = (): Session => this.#session!;
     this.tables = new PostgresTables(session, partitions, serviceWallets, owned);
-    this.#parts = { ...parts, sql: new PostgresSql(session), tables: this.tables, unit: () => this.#unit };
+    this.#parts = {
+      ...parts,
+      sql: new PostgresSql(session),
+      tables: this.tables,
+      unit: () => this.#unit,
+      hasOthers: () => nodes.hasOthers,
+    };
     this.commands = rules.commandTable(this.#parts, {
       cluster: () => nodes.cluster(session()),
       nodes: async ({ storage }) => ({

@@ -22,7 +22,6 @@ import type { IdMark } from "../id-mark.ts";
 import { COMMAND_MODES, type CommandMode } from "../modes.ts";
 import { type Feed, NOTHING_FED } from "../port/delivery.ts";
 import { StoreUnavailable } from "../port/errors.ts";
-import type { PartName } from "../port/receipts.ts";
 import type { CommandOutput } from "../port/store.ts";
 import { settledRow } from "../settled.ts";
 import type { ReadSet } from "../tables.ts";
@@ -31,6 +30,7 @@ import { MAX_RACES } from "./concurrent.ts";
 import { raiseIdMark } from "./id-marks.ts";
 import type { Nodes } from "./nodes.ts";
 import type { OwnedMessages } from "./owned-messages.ts";
+import type { NewNames } from "./tables.ts";
 import type { Workspace } from "./workspace.ts";
 
 export const FENCED = "another node took over what this one had, because its lease had run out";
@@ -75,7 +75,7 @@ export interface WriterParts {
   readonly onFenced: () => void;
   /** What a commit has for delivery that its callers did not wait for. */
   readonly onFeed: (feed: Feed) => void;
-  readonly onCommitted: (unit: Unit, names: readonly PartName[]) => void;
+  readonly onCommitted: (unit: Unit, names: NewNames) => void;
 }
 
 /** Whoever lost a race to another waits a little before the next, longer each time, and not as long as the other. */

@@ -139,6 +139,7 @@ export class SqliteEngine implements Engine {
       references: new NextReferences(),
       epoch,
       pushes: options.mode === "deliver",
+      hasOthers: () => false,
       now: () => options.clock.now(),
       secrets: options.secrets ?? NO_KEYS,
     };
