@@ -148,11 +148,12 @@ export class ServerWatch {
   }
 }
 
-/** On one line, without long lists of columns: what differs between statements stands behind them. */
+/** On one line, without long lists of columns and values: what differs between statements stands behind them. */
 export function shortened(text: string): string {
   const line = text
     .replace(/\s+/g, " ")
     .trim()
+    .replace(/(?:unnest\(\$\d+::[\w ]+\[\]\)(?: AS "?\w+"?)?(?:, )?)+/g, "unnest(…)")
     .replace(/\bSELECT (?:(?!\bSELECT\b|\bFROM\b).){25,} FROM\b/g, "SELECT … FROM")
     .replace(/\((?:\w+, ?){3,}\w+\)/g, "(…)")
     .replace(/ SET .{25,}? (FROM|WHERE) /g, " SET … $1 ");

@@ -64,7 +64,7 @@ test("a profile tells the statements, the waits and the rows written, each by me
   assert.equal(Math.round(busyConnections), 1);
 });
 
-test("a statement is told on one line, without its columns", () => {
+test("a statement is told on one line, without its columns and values", () => {
   assert.equal(
     shortened('SELECT id, carrier_id AS "carrierId", outcome,\n  error_id FROM settled WHERE name = $1'),
     "SELECT … FROM settled WHERE name = $1",
@@ -76,6 +76,12 @@ test("a statement is told on one line, without its columns", () => {
   assert.equal(
     shortened("UPDATE message SET state = changed.state, status_id = changed.status_id FROM unnest($1) AS changed"),
     "UPDATE message SET … FROM unnest($1) AS changed",
+  );
+  assert.equal(
+    shortened(
+      "SELECT 1 FROM (SELECT unnest($1::text[]) AS a, unnest($2::double precision[]) AS b) AS wanted JOIN report ON id = a",
+    ),
+    "SELECT 1 FROM (SELECT unnest(…)) AS wanted JOIN report ON id = a",
   );
   assert.equal(shortened(`SELECT ${"x".repeat(200)}`).length, 110);
 });
