@@ -77,6 +77,7 @@ export const BY_DAY: readonly string[] = ["message", "incoming_message"];
 export const TARGET_ONLY: readonly string[] = [
   "message_name",
   "node",
+  "node_writer",
   "gone_node",
   "carrier_bind",
   "carrier_reconnect",

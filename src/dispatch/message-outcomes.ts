@@ -70,7 +70,7 @@ interface Kind<Item, One extends Told<Item>, Answer> {
   /** Gives the places of strangers. */
   readonly strangers?: (answer: Answer) => readonly number[];
   /** The same of those that are early. */
-  readonly early?: (answer: Answer) => readonly number[];
+  readonly early?: (answer: Answer) => readonly number[] | undefined;
   /** What names an item. */
   readonly subject: (item: Item) => string;
   /** The same with less, for what is refused. */

@@ -152,10 +152,9 @@ export function receiptCommands(
     received: grouped(
       ({ carrierId, receipts }) => ({ receipts: receipts.map((receipt) => ({ ...receipt, carrierId })) }),
       ({ carrierId, receipts, mayBeEarly = false }) => {
-        const places = { strangers: [], early: [] };
+        const places = { strangers: [], ...(mayBeEarly && hasOthers() ? { early: [] } : {}) };
         const gathered = { missed: [], contested: [], matches: beginMatches() };
-        const early = mayBeEarly && hasOthers() ? places.early : null;
-        const batch: Batch = { carrierId, receipts, ...gathered, ...places, early, look: "needed" };
+        const batch: Batch = { carrierId, receipts, ...gathered, early: null, ...places, look: "needed" };
         const finish = (): Awaitable<ReceivedReceipts> =>
           batch.missed.length + batch.contested.length === 0
             ? { ...NONE_MISSED, ...places }

@@ -30,8 +30,8 @@ export interface ReceivedReceipts {
   readonly repeated: number;
   /** Places of those without the mark of a receipt that are none: no part of their phone waits for them, or nobody knows which. */
   readonly strangers: readonly number[];
-  /** Places of those that were left alone. */
-  readonly early: readonly number[];
+  /** Places of those that were left alone, if any were. */
+  readonly early?: readonly number[];
 }
 
 /** A receipt that matched no message when it came. */
