@@ -147,6 +147,9 @@ export function acceptCommands(parts: CommandParts, bulks: Bulks, { finished, ne
           unit().onRollback(() => lanes.leave(lane));
         } else {
           unit().overflow(lane);
+          const ended = lanes.leftInStore(lane);
+          unit().onCommit(ended);
+          unit().onRollback(ended);
         }
       }
 

@@ -17,6 +17,8 @@ interface Lane {
   overflowed: boolean;
   /** How often it has. */
   overflows: number;
+  /** Messages that are left in the store by transactions under way: whoever looks there does not see them yet. */
+  unseen: number;
 }
 
 export class LaneAccounts {
@@ -39,6 +41,7 @@ export class LaneAccounts {
         owned: 0,
         overflowed: false,
         overflows: 0,
+        unseen: 0,
       };
       this.#lanes.set(id, lane);
     }
@@ -94,11 +97,21 @@ export class LaneAccounts {
     if (overflowed) lane.overflows++;
   }
 
-  /** What makes the lane as one that has not overflowed, unless it does so until then. */
+  /** A transaction leaves a message of the lane in the store; to be told when it has ended. */
+  leftInStore(name: LaneName): () => void {
+    const lane = this.#lane(name);
+    lane.unseen++;
+    return () => {
+      lane.unseen--;
+    };
+  }
+
+  /** What makes the lane as one that has not overflowed, unless it does so until then, or has in a transaction that has not ended by then. */
   emptied(name: LaneName): () => void {
     const { overflows } = this.#lane(name);
     return () => {
-      if (this.#lane(name).overflows === overflows) this.setOverflowed(name, false);
+      const lane = this.#lane(name);
+      if (lane.overflows === overflows && lane.unseen === 0) this.setOverflowed(name, false);
     };
   }
 }

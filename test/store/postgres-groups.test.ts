@@ -1,90 +1,20 @@
 /** Groups of commands on nodes that share a database: commits that fail, answers that are lost, and nodes that no longer own what they speak of. */
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
-import { type TestContext, test } from "node:test";
-import { RULES } from "../../src/commands/table.ts";
+import { test } from "node:test";
 import { zeroCounts } from "../../src/dispatch/dispatch-metrics.ts";
 import { MessageOutcomes } from "../../src/dispatch/message-outcomes.ts";
-import { PostgresConnection } from "../../src/drivers/postgres/connection.ts";
-import type { Session } from "../../src/drivers/postgres/link.ts";
 import type { QueuedMessage } from "../../src/message/message.ts";
 import { systemClock } from "../../src/runtime/clock.ts";
 import { silentLog } from "../../src/runtime/log.ts";
 import { STATUS } from "../../src/sms/statuses.ts";
-import { callsOf, GroupCommit, storeOver } from "../../src/store/group.ts";
-import type { Feed } from "../../src/store/port/delivery.ts";
 import { StoreUnavailable } from "../../src/store/port/errors.ts";
 import type { CommandInput, Store } from "../../src/store/port/store.ts";
-import { PostgresEngine, type PostgresOptions } from "../../src/store/postgres/engine.ts";
 import { cutProxy } from "../support/cut-proxy.ts";
-import { PATIENT_MS, postgresUrl } from "../support/postgres.ts";
+import { postgresUrl } from "../support/postgres.ts";
 import { eventually } from "../support/service.ts";
-import { VirtualClock } from "../support/virtual-clock.ts";
-import { Bench, CARRIER, HOUR, NOW } from "./harness.ts";
-
-interface Node {
-  readonly engine: PostgresEngine;
-  readonly store: Store;
-  readonly feeds: Feed[];
-  readonly fenced: string[];
-  /** It renews, looks around and answers from what it saw; what it saw first is there. */
-  start(): Promise<void>;
-}
-
-async function openNode(t: TestContext, url: string, changes: Partial<PostgresOptions> = {}): Promise<Node> {
-  const engine = await PostgresEngine.open({
-    rules: RULES,
-    url,
-    connections: 3,
-    statementTimeoutMs: PATIENT_MS,
-    leaseMs: 60_000,
-    clock: new VirtualClock(NOW),
-    log: silentLog,
-    lanes: { lane: 100, total: 1_000 },
-    mode: "deliver",
-    ...changes,
-  });
-  t.after(() => engine.abandon());
-  const feeds: Feed[] = [];
-  const fenced: string[] = [];
-  const onFeed = (feed: Feed): void => void feeds.push(feed);
-  const send = callsOf(new GroupCommit(engine, onFeed));
-  const start = async (): Promise<void> => {
-    engine.start({ onFeed, onFenced: (reason) => fenced.push(reason), send });
-    await eventually(async () => feeds.length > 0);
-  };
-  return { engine, store: storeOver(send), feeds, fenced, start };
-}
-
-/** Accounts and messages for this node's store. */
-function benchOn(t: TestContext, { store }: Node): Promise<Bench> {
-  const opened = { store, overflowed: [], close: async () => undefined };
-  return Bench.start(t, async () => ({ open: async () => opened }));
-}
-
-/** What this node was given to send since the last time. */
-function taken({ feeds }: Node): QueuedMessage[] {
-  return feeds.splice(0).flatMap(({ messages }) => messages);
-}
-
-async function sessionOf(t: TestContext, url: string): Promise<Session> {
-  const options = { url, connections: 1, statementTimeoutMs: PATIENT_MS, leaseMs: 60_000, log: silentLog };
-  const connection = new PostgresConnection(options, "test");
-  t.after(() => connection.close());
-  return connection.session();
-}
-
-/** Resolves when so many others wait for a lock. */
-async function waiting(session: Session, count: number): Promise<void> {
-  await eventually(async () => {
-    // In a transaction this view stays as it was first seen.
-    await session.script("SELECT pg_stat_clear_snapshot()");
-    const { rows } = await session.query<{ count: number }>(
-      `SELECT count(DISTINCT pid) AS count FROM pg_locks JOIN pg_stat_activity USING (pid) WHERE NOT granted AND datname = current_database()`,
-    );
-    return rows[0]!.count >= count;
-  });
-}
+import { CARRIER, HOUR, NOW } from "./harness.ts";
+import { benchOn, openNode, sessionOf, taken, waiting } from "./postgres-node.ts";
 
 // --- Commits that fail, and answers that are lost --------------------------------------------------------------------------
 

@@ -161,7 +161,9 @@ export class Writer {
     const { number, connection, workspace } = place;
     const areGrouped = calls.every(isGrouped);
     const wanted = readSetOf(workspace.commands, calls);
-    const isEarly = places.length > 1 && areGrouped && !isPatient && locksNothing(wanted);
+    // The place says by its last group what became of one of its own: another of them must not begin before that was heard.
+    const isOpen = this.#unresolved?.place === place;
+    const isEarly = places.length > 1 && areGrouped && !isPatient && !isOpen && locksNothing(wanted);
     if (!isEarly) await before;
     standing.require();
     if (!isEarly) await this.#resolve();
