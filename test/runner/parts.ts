@@ -88,7 +88,7 @@ export const LONG_PARTS: Readonly<Record<string, Part>> = {
       "test/carriers/http/template.test.ts",
       "test/carriers/smpp/{charged-parts,codec-fuzz,codec-mending,codec-properties,pace,receipt}.test.ts",
       "test/{console/counting,message/incoming-parts,money/csv,reports/xml,schedule/window,sms/properties}.test.ts",
-      "test/{api/funds,api/logs,dispatch/references,store/sqlite,store/sqlite-journal}.test.ts",
+      "test/{api/funds,api/logs,dispatch/references,store/postgres-money,store/sqlite,store/sqlite-journal}.test.ts",
     ],
   },
   starts: {

@@ -4,24 +4,30 @@
  */
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
+import { inspect } from "node:util";
 import type { Session } from "../../src/drivers/postgres/link.ts";
 import { systemClock } from "../../src/runtime/clock.ts";
+import { nthId } from "../../src/runtime/ids.ts";
 import { STATUS } from "../../src/sms/statuses.ts";
 import type { AccountChange } from "../../src/store/port/accounts.ts";
 import type { Ending } from "../../src/store/port/delivery.ts";
 import { StoreUnavailable } from "../../src/store/port/errors.ts";
 import type { Acceptance, AcceptanceOutcome, NewMessage } from "../../src/store/port/messages.ts";
 import type { PostgresOptions } from "../../src/store/postgres/engine.ts";
+import { fence } from "../../src/store/postgres/nodes.ts";
+import fc, { cases } from "../support/chance.ts";
 import { cutProxy } from "../support/cut-proxy.ts";
 import { postgresUrl } from "../support/postgres.ts";
 import { eventually } from "../support/service.ts";
 import { type Bench, CARRIER, NOW } from "./harness.ts";
+import { isExplained, type Made, type Money, type Request, sorted } from "./money-model.ts";
 import { benchOn, type Node, openNode, prepared, sessionOf, taken, waiting } from "./postgres-node.ts";
 
 const COST = 10n;
 const ACCEPTED = STATUS.PENDING_ENROUTE.id;
 const TOO_POOR = STATUS.REJECTED_NOT_ENOUGH_CREDITS.id;
 const DUPLICATE = STATUS.REJECTED_DUPLICATE_MESSAGE_ID.id;
+const OPERATOR = { name: "operator", address: null };
 const alertBelow = (belowMicros: bigint) => ({ alert: { belowMicros, url: "http://127.0.0.1:1/" } });
 
 /** Whoever moves the money of accounts waits, in the order in which they come; whoever only reads it goes on. */
@@ -43,6 +49,10 @@ interface Client {
   /** The same, and what became of the message. */
   send(node: Node, message?: Partial<NewMessage>, text?: string): Promise<number>;
   change(node: Node, change: AccountChange): Promise<void>;
+  /** Another request about its money, and its answer. */
+  manage(node: Node, request: Exclude<Request, { kind: "send" | "refund" }>): Promise<string>;
+  /** As it is at rest. */
+  money(): Promise<Money>;
   /** The balances that alerts have told. */
   told(): Promise<string[]>;
   assertBalance(micros: bigint): Promise<void>;
@@ -75,6 +85,15 @@ async function makeClient({ nodes, bench, session }: Scene, openingBalanceMicros
     const messages = [bench.message({ pricePerPartMicros: COST, ...message })];
     return store.accept(bench.acceptance(messages, {}, { accountId, ...change }));
   };
+  const changed = async ({ store }: Node, change: AccountChange): Promise<string> =>
+    (await store.changeAccount({ key, resellerId: null, version: null, change, by: OPERATOR, atMs: NOW })).kind;
+  const told = async (): Promise<string[]> => {
+    const { rows } = await session.query<{ items: string }>(
+      "SELECT items FROM report WHERE kind = 'alert' AND account_id = $1 ORDER BY id",
+      [accountId],
+    );
+    return rows.flatMap(({ items }) => JSON.parse(items)).map(({ balanceMicros }) => balanceMicros);
+  };
   return {
     id: accountId,
     ask,
@@ -82,18 +101,34 @@ async function makeClient({ nodes, bench, session }: Scene, openingBalanceMicros
       const outcome = await ask(node, { contents: [bench.content({ text })] }, message);
       return outcome.kind === "accepted" ? outcome.statusIds[0]! : assert.fail(outcome.kind);
     },
-    async change({ store }, change) {
-      const by = { name: "operator", address: null };
-      const changed = await store.changeAccount({ key, resellerId: null, version: null, change, by, atMs: NOW });
-      assert.equal(changed.kind, "changed");
+    async change(node, change) {
+      assert.equal(await changed(node, change), "changed");
     },
-    async told() {
-      const { rows } = await session.query<{ items: string }>(
-        "SELECT items FROM report WHERE kind = 'alert' AND account_id = $1 ORDER BY id",
+    async manage(node, request) {
+      if (request.kind === "limit") return changed(node, { creditLimitMicros: request.limit });
+      if (request.kind === "alert")
+        return changed(node, request.mark === null ? { alert: null } : alertBelow(request.mark));
+      const of = { accountKey: key, amountMicros: request.amount, replay: null, by: OPERATOR, atMs: NOW };
+      if (request.kind === "correct")
+        return (await node.store.moveFunds({ ...of, kind: "correction", operatorId: null, reason: "x" })).kind;
+      const paid = { currency: null, ratesMicros: {}, description: "x" };
+      return (await node.store.fund({ ...of, ...paid, resellerId: bench.resellerId })).kind;
+    },
+    async money() {
+      const { rows } = await session.query<{ balance: string; limit: string; mark: string | null }>(
+        `SELECT CAST(balance_micros AS text) AS balance, CAST(credit_limit_micros AS text) AS limit, CAST(alert_below_micros AS text) AS mark
+         FROM account JOIN wallet ON wallet.account_id = account.id WHERE account.id = $1`,
         [accountId],
       );
-      return rows.flatMap(({ items }) => JSON.parse(items)).map(({ balanceMicros }) => balanceMicros);
+      const { balance, limit, mark } = rows[0]!;
+      return {
+        balance: BigInt(balance),
+        limit: BigInt(limit),
+        mark: mark === null ? null : BigInt(mark),
+        told: sorted((await told()).map(BigInt)),
+      };
     },
+    told,
     async assertBalance(micros) {
       assert.equal((await nodes[1].store.balance({ accountId })).balanceMicros, micros);
       assert.deepEqual(await nodes[1].store.verifyLedger(), []);
@@ -336,5 +371,218 @@ test("a commit whose answer is lost for long is looked up before the next group,
   assert.deepEqual(
     rows,
     sent.map((recipient) => ({ recipient })),
+  );
+});
+
+// --- Any requests to any nodes -----------------------------------------------------------------------------------------------
+
+const NODES = 3;
+const ACCOUNTS = 2;
+const ROOMY = { lanes: { lane: 1_000_000, total: 1_000_000 } };
+
+/** A message that can be given back, and whose node still has it. */
+interface Live {
+  readonly node: number;
+  readonly who: number;
+  readonly key: string;
+  readonly cost: bigint;
+}
+
+/** Several nodes and the clients of one case, each with what its money must be. */
+class World {
+  readonly #t: TestContext;
+  readonly #all: Scene;
+  readonly #url: string;
+  readonly #nodes: Node[];
+  #clients: Client[] = [];
+  #moneys: Money[] = [];
+  #live: Live[] = [];
+
+  constructor(t: TestContext, all: Scene, url: string, nodes: Node[]) {
+    this.#t = t;
+    this.#all = all;
+    this.#url = url;
+    this.#nodes = nodes;
+  }
+
+  async begin(balances: readonly bigint[]): Promise<void> {
+    this.#clients = [];
+    for (const balance of balances) this.#clients.push(await makeClient(this.#all, balance));
+    this.#moneys = balances.map((balance) => ({ balance, limit: 0n, mark: null, told: [] }));
+    this.#live = [];
+  }
+
+  available(who: number): bigint {
+    const { balance, limit } = this.#moneys[who]!;
+    return balance + limit;
+  }
+
+  /** All at once, or nearly. Afterwards each account must be in a state to which some order of its requests leads. */
+  async step({ asked, end }: Step): Promise<void> {
+    const ended = end === null ? null : this.#end(end);
+    const made = await Promise.all(asked.map((one) => this.#make(one, end?.node ?? null)));
+    await ended;
+    for (const [who, before] of this.#moneys.entries()) {
+      const now = await this.#clients[who]!.money();
+      const of = made.flatMap((one) => (one?.who === who ? [one] : []));
+      const told = { before, of: of.map(({ request, answer }) => ({ ...request, answer })), now };
+      assert.ok(isExplained(before, of, now), `no order explains ${inspect(told, { depth: 5 })}`);
+      this.#moneys[who] = now;
+    }
+  }
+
+  async assertBooksAgree(): Promise<void> {
+    assert.deepEqual(await this.#nodes[0]!.store.verifyLedger(), []);
+  }
+
+  /** A node dies, or others take it for dead. Either way it is known then what has become of its transactions, and another takes its place. */
+  async #end({ node, turns, isKilled }: End): Promise<void> {
+    await turnsOfLoop(turns);
+    const { engine } = this.#nodes[node]!;
+    if (isKilled) await engine.abandon();
+    await fence(this.#all.session, engine.epoch);
+    await engine.abandon();
+    this.#live = this.#live.filter((message) => message.node !== node);
+    this.#nodes[node] = await openNode(this.#t, this.#url, ROOMY);
+  }
+
+  async #make({ who, node, turns, wish }: Asked, ending: number | null): Promise<(Made & { who: number }) | null> {
+    const live = wish.kind === "refund" ? this.#live.find((message) => message.who === who) : undefined;
+    if (live !== undefined) this.#live = this.#live.filter((message) => message !== live);
+    else if (wish.kind === "refund") return null;
+    const request =
+      wish.kind === "refund" ? ({ kind: "refund", cost: live!.cost } as const) : requestOf(wish, this.#moneys[who]!);
+    const index = live?.node ?? node;
+    const asked = this.#nodes[index]!;
+    await turnsOfLoop(turns);
+    try {
+      return { who, request, answer: await this.#answer(asked, index, who, request, live) };
+    } catch (error) {
+      if (index !== ending || !(error instanceof StoreUnavailable)) throw error;
+      return { who, request, answer: null };
+    }
+  }
+
+  async #answer(asked: Node, node: number, who: number, request: Request, live: Live | undefined): Promise<string> {
+    const client = this.#clients[who]!;
+    const { bench } = this.#all;
+    if (request.kind === "send") {
+      const messages = request.costs.map((cost) => bench.message({ pricePerPartMicros: cost }));
+      const firstKey = asked.engine.ids.take(messages.length);
+      const outcome = await asked.store.accept(bench.acceptance(messages, {}, { accountId: client.id, firstKey }));
+      if (outcome.kind !== "accepted") throw new Error(outcome.kind);
+      const taken = outcome.statusIds.map((statusId) => statusId === ACCEPTED);
+      for (const [index, isTaken] of taken.entries())
+        if (isTaken) this.#live.push({ node, who, key: nthId(firstKey, index), cost: request.costs[index]! });
+      return taken.join();
+    }
+    if (request.kind === "refund") {
+      await asked.delivery.finish({ endings: [{ key: live!.key, event: "no route", errorId: 0, atMs: NOW }] });
+      return "";
+    }
+    return client.manage(asked, request);
+  }
+}
+
+async function turnsOfLoop(turns: number): Promise<void> {
+  for (let turn = 0; turn < turns; turn++) await new Promise((resolve) => setImmediate(resolve));
+}
+
+/** What somebody wants of an account, by what it has when the step begins: most of it is near where the answer becomes another. */
+type Wish =
+  | { readonly kind: "send"; readonly costs: readonly (bigint | "half" | "all")[] }
+  | { readonly kind: "refund" }
+  | { readonly kind: "fund" | "correct"; readonly amount: bigint }
+  | { readonly kind: "limit"; readonly leaves: bigint }
+  | { readonly kind: "alert"; readonly above: bigint | null };
+
+function requestOf(wish: Exclude<Wish, { kind: "refund" }>, { balance, limit }: Money): Request {
+  if (wish.kind === "alert") return { kind: "alert", mark: wish.above === null ? null : balance + wish.above };
+  if (wish.kind === "limit") return { kind: "limit", limit: wish.leaves > balance ? wish.leaves - balance : 0n };
+  if (wish.kind !== "send") return wish;
+  const all = balance + limit;
+  return { kind: "send", costs: wish.costs.map((cost) => (cost === "all" ? all : cost === "half" ? all / 2n : cost)) };
+}
+
+interface Asked {
+  readonly who: number;
+  readonly node: number;
+  readonly turns: number;
+  readonly wish: Wish;
+}
+
+interface End {
+  readonly node: number;
+  readonly turns: number;
+  readonly isKilled: boolean;
+}
+
+interface Step {
+  readonly asked: readonly Asked[];
+  readonly end: End | null;
+}
+
+const anyAmount = fc.constantFrom(-1_000n, -20n, -7n, -1n, 1n, 7n, 20n, 1_000n);
+const anyWish: fc.Arbitrary<Wish> = fc.oneof(
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      kind: fc.constant("send" as const),
+      costs: fc.array(fc.constantFrom<bigint | "half" | "all">(1n, 10n, 25n, "half", "all"), {
+        minLength: 1,
+        maxLength: 3,
+      }),
+    }),
+  },
+  { weight: 2, arbitrary: fc.constant({ kind: "refund" as const }) },
+  fc.record({ kind: fc.constantFrom("fund" as const, "correct" as const), amount: anyAmount }),
+  fc.record({ kind: fc.constant("limit" as const), leaves: fc.constantFrom(0n, 5n, 10n, 20n) }),
+  fc.record({ kind: fc.constant("alert" as const), above: fc.constantFrom(null, -20n, -10n, -5n, 0n, 5n) }),
+);
+/** A few of them are within a group's reading, many go by until it has ended. */
+const anyTurns = fc.oneof(fc.nat({ max: 12 }), fc.nat({ max: 300 }));
+const anyNode = fc.nat({ max: NODES - 1 });
+const anyStep: fc.Arbitrary<Step> = fc.record({
+  asked: fc.array(fc.record({ who: fc.constantFrom(0, 0, 0, 1), node: anyNode, turns: anyTurns, wish: anyWish }), {
+    minLength: 1,
+    maxLength: 8,
+  }),
+  end: fc.oneof(
+    { weight: 9, arbitrary: fc.constant(null) },
+    fc.record({ node: anyNode, turns: anyTurns, isKilled: fc.boolean() }),
+  ),
+});
+const anyBalance = fc.constantFrom(0n, 10n, 19n, 50n, 100_000n);
+
+test("whatever is asked of whichever nodes at once, some order of it explains the answers, the balances and the alerts", async (t) => {
+  const url = await postgresUrl(t);
+  const all = await openScene(t, url, ROOMY);
+  const nodes: Node[] = [];
+  while (nodes.length < NODES) nodes.push(await openNode(t, url, ROOMY));
+  const world = new World(t, all, url, nodes);
+  const script = fc.record({
+    balances: fc.array(anyBalance, { minLength: ACCOUNTS, maxLength: ACCOUNTS }),
+    steps: fc.array(anyStep, { minLength: 1, maxLength: 8 }),
+    last: anyNode,
+  });
+  await fc.assert(
+    fc.asyncProperty(script, async ({ balances, steps, last }) => {
+      await world.begin(balances);
+      const sendToEach = (costOf: (who: number) => bigint) => {
+        const sends = [...balances.keys()].map((who): Asked => {
+          return { who, node: last, turns: 0, wish: { kind: "send", costs: [costOf(who)] } };
+        });
+        return world.step({ asked: sends, end: null });
+      };
+      for (const step of steps) {
+        await world.step(step);
+        // At rest what does not fit is refused.
+        await sendToEach((who) => world.available(who) + 1n);
+        await world.assertBooksAgree();
+      }
+      await sendToEach((who) => world.available(who));
+    }),
+    // Another run of the same may go another way: there is nothing to be made smaller.
+    { numRuns: cases(6), endOnFailure: true },
   );
 });
