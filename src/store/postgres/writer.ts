@@ -185,6 +185,7 @@ export class Writer {
       const names = workspace.tables.namesToMatch;
       const ownedNow = workspace.tables.messages.ownedNow;
       unit.onCommit(() => owned.keep(ownedNow));
+      unit.onCommit(() => onCommitted(unit, names));
       await this.#promiseIds();
       if (isEarly) {
         await before;
@@ -199,7 +200,6 @@ export class Writer {
       await Promise.all([flushed, committed]);
       this.#unresolved = null;
       unit.committed();
-      onCommitted(unit, names);
       return result;
     } catch (error) {
       const lost = faultKind(error) === "away" || !session.alive;
