@@ -1,5 +1,6 @@
 /** Request bodies: JSON as real clients write it, and forms where the contract leaves the encoding open. */
 import { isUtf8 } from "node:buffer";
+import { orElse } from "../runtime/or-else.ts";
 import { systemRandom } from "../runtime/random.ts";
 import { textProblem } from "../runtime/text.ts";
 import { ApiError, badField } from "./errors.ts";
@@ -146,13 +147,7 @@ const MAX_LIST_FIELDS = 20_000;
 
 /** Whether every escape in it, "%C3%BC", stands for octets that are UTF-8. */
 export function isDecodable(text: string): boolean {
-  if (!text.includes("%")) return true;
-  try {
-    decodeURIComponent(text);
-    return true;
-  } catch {
-    return false;
-  }
+  return !text.includes("%") || orElse(() => decodeURIComponent(text), null) !== null;
 }
 
 /** A form's text in UTF-8, whatever charset it came in. */

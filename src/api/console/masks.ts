@@ -2,6 +2,7 @@
  * Requests as they may be shown: passwords, codes, keys and secrets are masked always, also those within URLs, and what messages say where the
  * settings want it so. The end of a body may be cut off, so it is read octet by octet and not parsed as a whole.
  */
+import { orElse } from "../../runtime/or-else.ts";
 import { decoded, looksSecret, MASK, shownUrl } from "../../runtime/shown-url.ts";
 
 /** In lower case, as names are compared. */
@@ -75,12 +76,7 @@ export function maskBody(body: string, isForm: boolean, withTexts: boolean): str
 const SECRET_WORDS = /(password|secret|token|authorization|apikey)(["'\s:=\\]{1,20})[^"',}&\s:=\\*][^"',}&\s]{0,200}/gi;
 
 function isJson(body: string): boolean {
-  try {
-    JSON.parse(body);
-    return true;
-  } catch {
-    return false;
-  }
+  return orElse(() => JSON.parse(body) !== undefined, false);
 }
 
 /** A string of JSON, or what there is of it before the end; what is between quotes of either kind, because people write both. */

@@ -1,5 +1,6 @@
 /** The charsets in which programs write the texts that they hand to Kannel. */
 import { isUtf8 } from "node:buffer";
+import { orElse } from "../../runtime/or-else.ts";
 import { textProblem } from "../../runtime/text.ts";
 
 /** What Windows has where Latin-1 has control characters, which no text means. */
@@ -39,9 +40,5 @@ function western(octets: Buffer): string {
 
 function other(octets: Buffer, name: string): string | null {
   if (name.length > MAX_NAME) return null;
-  try {
-    return new TextDecoder(ALIASES[name] ?? name, { fatal: true }).decode(octets);
-  } catch {
-    return null;
-  }
+  return orElse(() => new TextDecoder(ALIASES[name] ?? name, { fatal: true }).decode(octets), null);
 }

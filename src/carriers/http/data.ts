@@ -1,4 +1,5 @@
 /** What an answer or a callback says, as data: JSON, XML, or a text by patterns. Pure, and linear in its length. */
+import { orElse } from "../../runtime/or-else.ts";
 
 /** Elements within each other: an answer with more is no data. */
 const MAX_DEPTH = 50;
@@ -14,21 +15,13 @@ const ENTITIES: Readonly<Record<string, string>> = { lt: "<", gt: ">", amp: "&",
 /** JSON or XML; a text as the first pattern that fits has it, or itself. Before it there may be white space and the mark of its order of octets. */
 export function readData(whole: string, patterns: readonly string[] = []): unknown {
   const text = whole.trimStart();
-  const data = text.startsWith("<") ? (readXml(text) ?? text) : readJson(text);
+  const data = text.startsWith("<") ? (readXml(text) ?? text) : orElse((): unknown => JSON.parse(text), text);
   if (typeof data === "object" && data !== null) return data;
   for (const pattern of patterns) {
     const found = readPlaces(pattern, text.trim());
     if (found !== null) return found;
   }
   return data;
-}
-
-function readJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
 }
 
 /** The values of a pattern's places: each goes up to what stands behind it. Null where the text is not as the pattern says. */

@@ -6,6 +6,7 @@
 import { getCACertificates, type SecureContext } from "node:tls";
 import { readSmallFile } from "../../runtime/files.ts";
 import { once } from "../../runtime/lazy.ts";
+import { orElse } from "../../runtime/or-else.ts";
 import type { SmppProfile } from "./profile.ts";
 import { contextOf, type TlsSettings } from "./session/connect.ts";
 
@@ -32,7 +33,8 @@ interface Authorities {
 
 /** Read once, when the first carrier needs them: some 60 ms for 150 of them, and another 15 to make a context. */
 const machineAuthorities = once((): Authorities => {
-  const system = readSystem();
+  // On Linux those of OpenSSL (SSL_CERT_FILE, SSL_CERT_DIR, or where the distribution has them).
+  const system = orElse(() => getCACertificates("system"), []);
   // Those of NODE_EXTRA_CA_CERTS are the operator's too.
   const certificates = [...(system.length > 0 ? system : getCACertificates("bundled")), ...getCACertificates("extra")];
   return {
@@ -43,12 +45,3 @@ const machineAuthorities = once((): Authorities => {
     context: contextOf([...new Set(certificates)]),
   };
 });
-
-/** On Linux those of OpenSSL (SSL_CERT_FILE, SSL_CERT_DIR, or where the distribution has them). */
-function readSystem(): readonly string[] {
-  try {
-    return getCACertificates("system");
-  } catch {
-    return [];
-  }
-}

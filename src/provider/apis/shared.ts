@@ -1,4 +1,5 @@
 /** What the APIs of several providers have in common. */
+import { orElse } from "../../runtime/or-else.ts";
 import type {
   OutCall,
   Outcome,
@@ -52,12 +53,8 @@ export const isPhone = (phone: string): boolean => /^\+?[1-9]\d{6,14}$/.test(pho
 export const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
 
 export function jsonOf(call: ProviderRequest): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(call.body);
-    return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
-  } catch {
-    return {};
-  }
+  const value = orElse((): unknown => JSON.parse(call.body), null);
+  return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
 }
 
 export function isBasic({ headers }: ProviderRequest, { username, password }: ProviderSettings): boolean {
