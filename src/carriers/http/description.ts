@@ -119,6 +119,16 @@ const CallbackCheck = Type.Object(
 );
 export type CallbackCheck = Static<typeof CallbackCheck>;
 
+/** Where it is said what a receipt is about, and what a phone wrote. */
+const receiptPlaces = {
+  id: Paths,
+  phone: Type.Optional(Paths),
+  network: Type.Optional(Paths),
+  status: Paths,
+  code: Type.Optional(Paths),
+};
+const incomingPlaces = { from: Paths, to: Paths, text: Paths };
+
 const Poll = Type.Object(
   {
     ...request,
@@ -131,23 +141,7 @@ const Poll = Type.Object(
     perSecond: Type.Optional(Type.Number({ minimum: 0.1, maximum: 1_000 })),
     /** Where such an answer has what a callback has elsewhere: places and words that stand over those beside `poll`. */
     reads: Type.Optional(
-      Type.Partial(
-        Type.Object(
-          {
-            at: Path,
-            where: Conditions,
-            id: Paths,
-            phone: Paths,
-            network: Paths,
-            status: Paths,
-            code: Paths,
-            from: Paths,
-            to: Paths,
-            text: Paths,
-          },
-          strict,
-        ),
-      ),
+      Type.Partial(Type.Object({ at: Path, where: Conditions, ...receiptPlaces, ...incomingPlaces }, strict)),
     ),
     /** Where the answer says what comes after it: a path or a URL, which is called next, or a value for {cursor}. */
     next: Type.Optional(Path),
@@ -167,13 +161,9 @@ const comes = {
 const Receipts = Type.Object(
   {
     ...comes,
-    id: Paths,
-    phone: Type.Optional(Paths),
-    network: Type.Optional(Paths),
-    status: Paths,
+    ...receiptPlaces,
     /** The provider's word for a state, and what it is here. A word that is not named is read as held. */
     outcomes: Type.Record(Type.String(), oneOf(["held", "delivered", "undeliverable", "rejected", "expired", "lost"])),
-    code: Type.Optional(Paths),
     errors: Type.Optional(Names),
   },
   strict,
@@ -184,9 +174,7 @@ const Incoming = Type.Object(
     ...comes,
     /** The provider's own id: a message that comes again under it is no second one. */
     id: Type.Optional(Paths),
-    from: Paths,
-    to: Paths,
-    text: Paths,
+    ...incomingPlaces,
     /** What stands for a number that the provider does not tell: templates with the carrier's values, and {id}, its own id. */
     defaults: Type.Optional(Type.Partial(Type.Object({ from: Template, to: Template }, strict))),
     /** Where the provider gives parts and not whole messages. */
