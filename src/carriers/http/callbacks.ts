@@ -8,7 +8,7 @@ import type { Receipt } from "../../message/receipt.ts";
 import { onceEach } from "../../runtime/lazy.ts";
 import { Networks, parseNetworks } from "../../runtime/networks.ts";
 import { readData } from "./data.ts";
-import type { CallbackCheck, Description } from "./description.ts";
+import type { CallbackCheck, Description, ReplyDescription } from "./description.ts";
 import { describe } from "./presets.ts";
 import type { HttpProfile } from "./profile.ts";
 import { readIncoming, readReceipts } from "./reading.ts";
@@ -193,11 +193,6 @@ export function readCallback(profile: HttpProfile, kind: CallbackKind, fields: u
 }
 
 /** What the provider wants to hear. */
-export function replyOf(profile: HttpProfile): {
-  readonly status: number;
-  readonly type: string;
-  readonly body: string;
-} {
-  const { reply } = describe(profile).description;
-  return { status: reply?.status ?? 200, type: reply?.type ?? "application/json", body: reply?.body ?? "{}" };
+export function replyOf(profile: HttpProfile): Required<ReplyDescription> {
+  return { status: 200, type: "application/json", body: "{}", ...describe(profile).description.reply };
 }

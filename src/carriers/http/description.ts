@@ -249,4 +249,5 @@ export type RequestDescription = Pick<SendDescription, keyof typeof request>;
 export type PollDescription = Static<typeof Poll>;
 export type ReceiptsDescription = Static<typeof Receipts>;
 export type IncomingDescription = Static<typeof Incoming>;
+export type ReplyDescription = Static<typeof Reply>;
 export type AuthDescription = Static<typeof AuthDescription>;

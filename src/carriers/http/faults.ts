@@ -80,10 +80,7 @@ function errorFaults({ send, sendOctets, lookup, receipts }: Description): Fault
 }
 
 function bodyFaults({ send, sendOctets, lookup }: Description): Fault[] {
-  const requests = Object.entries({ send, sendOctets, lookup });
-  return requests.flatMap(([field, request]) =>
-    request?.form !== undefined && request.json !== undefined
-      ? [{ field, says: "has form and json, and a request has one body" }]
-      : [],
-  );
+  return Object.entries({ send, sendOctets, lookup })
+    .filter(([, request]) => request?.form !== undefined && request.json !== undefined)
+    .map(([field]) => ({ field, says: "has form and json, and a request has one body" }));
 }

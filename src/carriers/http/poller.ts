@@ -127,20 +127,18 @@ export class Poller {
   async #askAll(): Promise<boolean> {
     const { calls } = this.#parts;
     let called = await calls.call({ method: "GET", ...this.#poll }, { cursor: this.#cursor });
-    for (let page = 1; ; page++) {
-      if (!this.#isGood(called)) {
-        this.#rest([called]);
-        return false;
-      }
+    for (let page = 1; this.#isGood(called); page++) {
       await this.#take(called.data);
       const next = textAt(called.data, this.#poll.next);
       if (next === undefined || page >= MAX_PAGES) return true;
-      if (/^(https?:\/\/|\/)/.test(next)) called = await calls.follow(next);
-      else {
+      if (!/^(https?:\/\/|\/)/.test(next)) {
         this.#cursor = next;
         return true;
       }
+      called = await calls.follow(next);
     }
+    this.#rest([called]);
+    return false;
   }
 
   /** A few calls at a time, so many in a second. Gives whether the round came to its end. */
