@@ -10,7 +10,7 @@ import { formText } from "../carriers/http/template.ts";
 import type { Carrier, OutgoingMessage, Submission } from "../carriers/port.ts";
 import { SmppCarrier } from "../carriers/smpp/carrier.ts";
 import type { CarrierProfile } from "../catalogue/carrier-kinds.ts";
-import type { Answer, AnswerHeaders, Post, Transport } from "../http/transport.ts";
+import type { Transport } from "../http/transport.ts";
 import { Lease } from "../node/lease.ts";
 import { systemClock } from "../runtime/clock.ts";
 import { IdSource, TOOL_NODE } from "../runtime/ids.ts";
@@ -90,7 +90,7 @@ function makeCarrier(profile: CarrierProfile, settings: Settings, hear: (told: T
   switch (profile.kind) {
     case "http": {
       const callbacks = callbackUrls(profile, settings.server.publicUrl);
-      const transport = new ShowingTransport(transportOf(profile, systemClock), say);
+      const transport = showing(transportOf(profile, systemClock), say);
       const carrier = new HttpCarrier(profile, { clock: systemClock, log: silentLog, callbacks, transport });
       carrier.listen({ onReceipt: async (receipt) => hear(receipt) });
       return carrier;
@@ -195,35 +195,22 @@ function maskOf(profile: CarrierProfile): (line: string) => string {
 }
 
 /** Prints what goes and comes. */
-class ShowingTransport implements Transport {
-  readonly #transport: Transport;
-  readonly #say: Say;
-
-  constructor(transport: Transport, say: Say) {
-    this.#transport = transport;
-    this.#say = say;
-  }
-
-  async post(post: Post, onHead?: (headers: AnswerHeaders) => void): Promise<Answer> {
-    const { method, origin, path, headers, body } = post;
-    this.#say(`${method} ${origin}${path}`);
-    for (const [name, value] of Object.entries(headers))
-      this.#say(`  ${name}: ${name === "authorization" ? MASK : value}`);
-    if (body !== "") this.#say(`  ${body}`);
-    const answer = await this.#transport.post(post, onHead);
-    if (answer.kind !== "answered") this.#say(`→ ${answer.reason}`);
-    else {
-      this.#say(`→ HTTP ${answer.status}${answer.isWhole ? "" : ", and the answer ended in its middle"}`);
-      if (answer.excerpt !== "") this.#say(`  ${answer.excerpt}`);
-    }
-    return answer;
-  }
-
-  forget(origin: string): void {
-    this.#transport.forget(origin);
-  }
-
-  close(): Promise<void> {
-    return this.#transport.close();
-  }
+function showing(transport: Transport, say: Say): Transport {
+  return {
+    async post(post, onHead) {
+      const { method, origin, path, headers, body } = post;
+      say(`${method} ${origin}${path}`);
+      for (const [name, value] of Object.entries(headers)) say(`  ${name}: ${name === "authorization" ? MASK : value}`);
+      if (body !== "") say(`  ${body}`);
+      const answer = await transport.post(post, onHead);
+      if (answer.kind !== "answered") say(`→ ${answer.reason}`);
+      else {
+        say(`→ HTTP ${answer.status}${answer.isWhole ? "" : ", and the answer ended in its middle"}`);
+        if (answer.excerpt !== "") say(`  ${answer.excerpt}`);
+      }
+      return answer;
+    },
+    forget: (origin) => transport.forget(origin),
+    close: () => transport.close(),
+  };
 }
