@@ -102,11 +102,7 @@ export class ClientConnections {
   /** A new connection. Where there are too many, others make room for it; if none can, it is closed. */
   open(socket: Socket): void {
     const { remoteAddress } = socket;
-    if (remoteAddress === undefined) {
-      socket.destroy();
-      return;
-    }
-    if (!this.#makeRoom(remoteAddress)) {
+    if (remoteAddress === undefined || !this.#makeRoom(remoteAddress)) {
       socket.destroy();
       return;
     }
