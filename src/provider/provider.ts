@@ -3,8 +3,8 @@
  * (simulator/handsets.ts), and it calls back with receipts and with what phones write. It can fail in every way that an HTTP API can.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import type { Clock } from "../runtime/clock.ts";
+import { listenAt } from "../runtime/connection-room.ts";
 import type { Random } from "../runtime/random.ts";
 import { answerTime, handsetOf } from "../simulator/handsets.ts";
 import { Timetable } from "../simulator/timetable.ts";
@@ -121,10 +121,7 @@ export class Provider {
   start(): Promise<number> {
     const { host, port } = this.#options;
     this.#timetable.start();
-    return new Promise((resolve, reject) => {
-      this.#server.once("error", reject);
-      this.#server.listen(port, host, () => resolve((this.#server.address() as AddressInfo).port));
-    });
+    return listenAt(this.#server, port, host);
   }
 
   async stop(): Promise<void> {
