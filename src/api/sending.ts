@@ -163,13 +163,10 @@ interface SingleBody extends Validity {
   readonly messageId?: string;
 }
 
-interface SeveralBody<Message> {
+interface AdvancedBody {
   readonly bulkId?: string;
   readonly tracking?: { readonly track?: string; readonly type?: string; readonly processKey?: string };
-  readonly messages: readonly Message[];
-}
-
-interface WishedBody {
+  readonly messages: readonly (Validity & Pick<RequestedMessage, "destinations">)[];
   readonly sendingSpeedLimit?: Parameters<typeof speedLimitOf>[0];
   readonly urlOptions?: Parameters<typeof linkWish>[0];
 }
@@ -189,6 +186,16 @@ interface Validity {
 /** How long a message is valid whose client names the unit; without one it is minutes, and intake reads them. */
 function validityOf({ validityPeriod, validityPeriodTimeUnit: unit }: Validity): number | undefined {
   return validityPeriod === undefined || unit === undefined ? undefined : validityPeriod * VALIDITY_UNITS_MS[unit];
+}
+
+/** A message of a request, with the place where its body has it. */
+function requestedMessage(
+  kind: Kind,
+  path: string,
+  message: Validity,
+  destinations: RequestedMessage["destinations"],
+): RequestedMessage {
+  return { path, fields: fieldsOf(kind, message), validityMs: validityOf(message), destinations };
 }
 
 /** To send with links as they are is not what was asked for. */
@@ -213,15 +220,11 @@ export async function sendSingle(
   const numbers = listOf(to);
   // A messageId of the client's can name only one message.
   const named = numbers.length === 1 && messageId !== undefined ? { messageId } : {};
-  const message = {
-    path: "",
-    fields: fieldsOf(kind, body),
-    validityMs: validityOf(body),
-    destinations: numbers.map((number) => ({ to: number, ...named })),
-  };
+  const destinations = numbers.map((number) => ({ to: number, ...named }));
+  const messages = [requestedMessage(kind, "", body, destinations)];
   const answer = accepted(
     request,
-    await intake.send(accountOf(request), sendRequest(request, bulkId, [message], query, { conversion })),
+    await intake.send(accountOf(request), sendRequest(request, bulkId, messages, query, { conversion })),
   );
   return { ...(numbers.length > 1 || isManaged ? { bulkId: answer.bulkId } : {}), messages: results(answer) };
 }
@@ -236,35 +239,17 @@ function operationsFor(api: Api, intake: Pick<Intake, "send">, kind: Kind, one: 
   const name = kind === "text" ? "Text" : "Binary";
   const send = (request: FastifyRequest, bulkId: string | undefined, messages: RequestedMessage[], wishes?: Wishes) =>
     intake.send(accountOf(request), sendRequest(request, bulkId, messages, "", wishes));
-  const advanced = (
-    request: FastifyRequest,
-    body: SeveralBody<Validity & { destinations: RequestedMessage["destinations"] }> & WishedBody,
-  ): Promise<SendAnswer> => {
+  const advanced = (request: FastifyRequest, body: AdvancedBody): Promise<SendAnswer> => {
     const { track, type, processKey } = body.tracking ?? {};
     refuseUrlTracking(track, "tracking.track");
-    const messages = body.messages.map((message, index) => ({
-      path: `messages[${index}]`,
-      fields: fieldsOf(kind, message),
-      validityMs: validityOf(message),
-      destinations: message.destinations,
-    }));
+    const messages = body.messages.map((message, index) =>
+      requestedMessage(kind, `messages[${index}]`, message, message.destinations),
+    );
     return send(request, body.bulkId, messages, {
       speedLimit: speedLimitOf(body.sendingSpeedLimit),
       links: linkWish(body.urlOptions),
       conversion: conversionWish(track, type, processKey),
     });
-  };
-  const multi = (
-    request: FastifyRequest,
-    body: SeveralBody<Validity & { to: string | string[] }>,
-  ): Promise<SendAnswer> => {
-    const messages = body.messages.map((message, index) => ({
-      path: `messages[${index}]`,
-      fields: fieldsOf(kind, message),
-      validityMs: validityOf(message),
-      destinations: listOf(message.to).map((number) => ({ to: number })),
-    }));
-    return send(request, body.bulkId, messages);
   };
 
   /** What all of them are made with. */
@@ -319,7 +304,11 @@ function operationsFor(api: Api, intake: Pick<Intake, "send">, kind: Kind, one: 
         schemas.BulkResponse,
       ),
       async (request) => {
-        const answer = accepted(request, await multi(request, request.body));
+        const messages = request.body.messages.map((message, index) => {
+          const destinations = listOf(message.to).map((number) => ({ to: number }));
+          return requestedMessage(kind, `messages[${index}]`, message, destinations);
+        });
+        const answer = accepted(request, await send(request, request.body.bulkId, messages));
         return { bulkId: answer.bulkId, messages: results(answer) };
       },
     );
