@@ -4,7 +4,7 @@
  */
 import { findError } from "../sms/errors.ts";
 import { STATUS, statusById } from "../sms/statuses.ts";
-import { type FoundMessage, SEARCH_ROWS } from "../store/port/message-search.ts";
+import { ANY_MESSAGE, type FoundMessage, SEARCH_ROWS } from "../store/port/message-search.ts";
 import type { Store } from "../store/port/store.ts";
 import type { LogPosition } from "../store/port/tracking.ts";
 import type { Period } from "./statements.ts";
@@ -72,18 +72,7 @@ export async function failuresOf(
 }
 
 /** Every other filter is open, and nothing is asked about what waits. */
-const ANY = {
-  to: null,
-  from: null,
-  errorIds: null,
-  carrierId: null,
-  text: null,
-  bulkId: null,
-  messageId: null,
-  life: null,
-  stuckBeforeMs: 0,
-  overdueBeforeMs: 0,
-} as const;
+const ANY = { ...ANY_MESSAGE, stuckBeforeMs: 0, overdueBeforeMs: 0 };
 
 /** In words: what the network or the service said of it. */
 export function reasonWords({ statusId, errorId }: Pick<FailureReason, "statusId" | "errorId">): string {

@@ -5,7 +5,7 @@
 import { plainPhone } from "../../sms/addresses.ts";
 import { errorRows } from "../../sms/errors.ts";
 import { STATUS } from "../../sms/statuses.ts";
-import type { MessageFilter, TextMatch } from "../../store/port/message-search.ts";
+import { ANY_MESSAGE, type MessageFilter, type TextMatch } from "../../store/port/message-search.ts";
 
 export const SEARCH_WORDS = ["failed", "retrying", "stuck", "scheduled", "delivered"] as const;
 export type SearchWord = (typeof SEARCH_WORDS)[number];
@@ -48,20 +48,7 @@ interface Term {
 
 type Draft = { -readonly [Name in keyof MessageTerms]: MessageTerms[Name] };
 
-const NOTHING: MessageTerms = {
-  to: null,
-  from: null,
-  statusIds: null,
-  errorIds: null,
-  carrierId: null,
-  text: null,
-  bulkId: null,
-  messageId: null,
-  life: null,
-  accountKey: null,
-  sinceMs: null,
-  untilMs: null,
-};
+const NOTHING: MessageTerms = { ...ANY_MESSAGE, accountKey: null, sinceMs: null, untilMs: null };
 
 type Reader = (value: string, moment: SearchMoment) => Partial<Draft> | string;
 

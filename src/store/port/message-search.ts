@@ -31,6 +31,19 @@ export interface MessageFilter {
   readonly untilMs: number;
 }
 
+/** Every filter is open; of what time is for the asker to say. */
+export const ANY_MESSAGE: Omit<MessageFilter, "sinceMs" | "untilMs"> = {
+  to: null,
+  from: null,
+  statusIds: null,
+  errorIds: null,
+  carrierId: null,
+  text: null,
+  bulkId: null,
+  messageId: null,
+  life: null,
+};
+
 export interface MessageSearch extends MessageFilter {
   /** Null for all accounts. */
   readonly accountId: number | null;
