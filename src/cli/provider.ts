@@ -76,12 +76,9 @@ async function run(options: ProviderOptions): Promise<void> {
     systemClock,
     systemRandom,
   );
-  let port: number;
-  try {
-    port = await provider.start();
-  } catch (error) {
-    throw new CommandFault(`cannot listen at --port ${options.port}: ${(error as Error).message}`);
-  }
+  const port = await provider.start().catch((error: Error) => {
+    throw new CommandFault(`cannot listen at --port ${options.port}: ${error.message}`);
+  });
   process.stdout.on("error", () => undefined);
   stopOnSignal(provider);
   const url = `http://${isIPv6(host) ? `[${host}]` : host}:${port}`;

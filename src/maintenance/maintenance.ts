@@ -55,13 +55,9 @@ export class Maintenance {
 
   start(): void {
     const { clock, settings, log } = this.#parts;
-    this.#interval = Interval.together(clock, settings.everyMs, async () => {
-      try {
-        await this.#round();
-      } catch (error) {
-        log.warn({ err: error }, "maintenance could not begin; trying again");
-      }
-    });
+    this.#interval = Interval.together(clock, settings.everyMs, () =>
+      this.#round().catch((error) => log.warn({ err: error }, "maintenance could not begin; trying again")),
+    );
   }
 
   async #round(): Promise<void> {

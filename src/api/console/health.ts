@@ -90,16 +90,12 @@ export class ServiceHealth {
   }
 
   start(): void {
-    this.#sampling = Interval.together(this.#parts.clock, SAMPLE_MS, async () => {
-      try {
-        await this.#sample();
-      } catch (error) {
-        this.#parts.log.warn(
-          { err: error },
-          "delivery's counters could not be read; the charts of the console have a gap",
-        );
-      }
-    });
+    const { clock, log } = this.#parts;
+    this.#sampling = Interval.together(clock, SAMPLE_MS, () =>
+      this.#sample().catch((error) =>
+        log.warn({ err: error }, "delivery's counters could not be read; the charts of the console have a gap"),
+      ),
+    );
   }
 
   async stop(): Promise<void> {
