@@ -28,6 +28,9 @@ const FindingAnswer = Type.Object({
   page: StringOrNull,
 });
 
+/** What is told of this moment, of all that the charts have. */
+const NOW = ["accepted", "submitted", "delivered", "failed", "answerMs", "receiptMs"] as const;
+
 const OverviewAnswer = Type.Object({
   state: OneOf(
     ["well", "warning", "wrong", "looking"],
@@ -49,14 +52,7 @@ const OverviewAnswer = Type.Object({
         "When each thing was last looked at, and how long that took. beyond: what is not looked at here, and who does that.",
     },
   ),
-  now: Type.Object({
-    accepted: NumberOrNull,
-    submitted: NumberOrNull,
-    delivered: NumberOrNull,
-    failed: NumberOrNull,
-    answerMs: NumberOrNull,
-    receiptMs: NumberOrNull,
-  }),
+  now: Type.Object(Object.fromEntries(NOW.map((name) => [name, NumberOrNull]))),
   backlog: Type.Object({
     inMemory: Type.Integer(),
     queued: Type.Integer(),
@@ -115,12 +111,7 @@ export function overviewViews({ health }: ApiParts): View[] {
             tookMs,
             beyond,
           })),
-          now: Object.fromEntries(
-            (["accepted", "submitted", "delivered", "failed", "answerMs", "receiptMs"] as const).map((name) => [
-              name,
-              last[name][0] ?? null,
-            ]),
-          ),
+          now: Object.fromEntries(NOW.map((name) => [name, last[name][0] ?? null])),
           backlog: {
             ...backlog,
             inMemory: sum(facts, ({ waiting, putOff }) => waiting + putOff),
