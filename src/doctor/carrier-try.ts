@@ -7,7 +7,7 @@ import { conflict, invalid } from "../admin/refusal.ts";
 import { callbackUrls, tokenOf } from "../carriers/http/callbacks.ts";
 import { HttpCarrier, transportOf } from "../carriers/http/carrier.ts";
 import { formText } from "../carriers/http/template.ts";
-import type { Carrier, OutgoingMessage, Submission } from "../carriers/port.ts";
+import type { Carrier, CarrierListener, OutgoingMessage, Submission } from "../carriers/port.ts";
 import { SmppCarrier } from "../carriers/smpp/carrier.ts";
 import type { CarrierProfile } from "../catalogue/carrier-kinds.ts";
 import type { Transport } from "../http/transport.ts";
@@ -79,12 +79,8 @@ export async function tryCarrier(
   }
 }
 
-/** What a receipt says. */
-interface Told {
-  readonly carrierMessageId: string;
-  readonly outcome: string;
-  readonly errorId: number;
-}
+/** A receipt. */
+type Told = Parameters<CarrierListener["onReceipt"]>[0];
 
 function makeCarrier(profile: CarrierProfile, settings: Settings, hear: (told: Told) => void, say: Say): Carrier {
   switch (profile.kind) {
