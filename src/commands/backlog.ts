@@ -6,14 +6,15 @@ import { commands } from "./entry.ts";
 const MAX_LOOKED_AT = 500;
 
 export function backlogCommands({ sql }: CommandParts) {
+  const { waits } = sql.dialect;
   const counting = <Values extends number[]>(rows: string) =>
     sql.prepareStaleRead<[...Values, number], { count: number }>(
       `SELECT count(*) AS count FROM (SELECT 1 AS one FROM ${rows} LIMIT ?) AS counted`,
     );
-  const queued = counting<[]>("message WHERE state = 1 AND owner IS NULL");
-  const queuedOrHeld = counting<[]>("message WHERE state = 1");
-  const scheduled = counting<[]>("message WHERE state = 0");
-  const due = counting<[number]>("message WHERE state = 0 AND due_at_ms <= ?");
+  const queued = counting<[]>(`message WHERE ${waits} = 1 AND owner IS NULL`);
+  const queuedOrHeld = counting<[]>(`message WHERE ${waits} = 1`);
+  const scheduled = counting<[]>(`message WHERE ${waits} = 0`);
+  const due = counting<[number]>(`message WHERE ${waits} = 0 AND due_at_ms <= ?`);
   const reports = counting<[]>("report WHERE held_by IS NULL AND after_id IS NULL AND dead_at_ms IS NULL");
   const heldReports = counting<[]>("report WHERE held_by IS NOT NULL");
   const dead = counting<[]>("report WHERE dead_at_ms IS NOT NULL");
@@ -23,12 +24,12 @@ export function backlogCommands({ sql }: CommandParts) {
       `SELECT min(due_at_ms) AS at FROM (SELECT due_at_ms FROM ${rows}) AS looked`,
     );
   const oldestQueued = oldest<[number]>(
-    "message WHERE state = 1 AND owner IS NULL ORDER BY carrier_id, account_id, message.key NULLS FIRST LIMIT ?",
+    `message WHERE ${waits} = 1 AND owner IS NULL ORDER BY carrier_id, account_id, message.key NULLS FIRST LIMIT ?`,
   );
   const oldestHeld = oldest<[number]>(
-    "message WHERE state = 1 ORDER BY owner, carrier_id, account_id, message.key LIMIT ?",
+    `message WHERE ${waits} = 1 ORDER BY owner, carrier_id, account_id, message.key LIMIT ?`,
   );
-  const oldestDue = oldest<[number]>("message WHERE state = 0 AND due_at_ms <= ? ORDER BY due_at_ms LIMIT 1");
+  const oldestDue = oldest<[number]>(`message WHERE ${waits} = 0 AND due_at_ms <= ? ORDER BY due_at_ms LIMIT 1`);
   const oldestReport = oldest<[number]>(
     `report WHERE held_by IS NULL AND after_id IS NULL AND dead_at_ms IS NULL AND due_at_ms <= ?
      ORDER BY due_at_ms LIMIT 1`,

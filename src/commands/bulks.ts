@@ -78,7 +78,7 @@ export class Bulks {
       `SELECT ${BULK.list} FROM bulk WHERE turn IS NOT NULL ORDER BY bulk.turn LIMIT 1 ${sql.dialect.lockFree()}`,
     );
     this.#behind = sql.prepare<[number, string, number, number], MessageRow>(
-      `SELECT ${MESSAGE.list} FROM message WHERE account_id = ? AND bulk_id = ? AND state = 0
+      `SELECT ${MESSAGE.list} FROM message WHERE account_id = ? AND bulk_id = ? AND ${sql.dialect.waits} = 0
          AND bulk_version >= 0 AND bulk_version <= ? LIMIT ?
        ${sql.dialect.lock()}`,
     );
@@ -206,6 +206,7 @@ export class Bulks {
 
   commands() {
     const { sql, tables } = this.#parts;
+    const { waits } = sql.dialect;
     const first = sql.prepare<[number, string], { receivedAtMs: number }>(
       `SELECT received_at_ms AS "receivedAtMs" FROM message WHERE account_id = ? AND bulk_id = ? ORDER BY message.key LIMIT 1`,
     );
@@ -217,13 +218,13 @@ export class Bulks {
        WHERE account_id = ? AND bulk_id = ? AND message.key > ? ORDER BY message.key LIMIT ?`,
     );
     const anyInState = sql.prepare<[number, string, number], unknown>(
-      "SELECT 1 FROM message WHERE account_id = ? AND bulk_id = ? AND state = ? AND bulk_version >= 0 LIMIT 1",
+      `SELECT 1 FROM message WHERE account_id = ? AND bulk_id = ? AND ${waits} = ? AND bulk_version >= 0 LIMIT 1`,
     );
 
     // In one statement: a message may be put off, or come due again, between two.
     const anyOnItsWay = sql.prepare<[number, string, number, string], unknown>(
-      `SELECT 1 AS found WHERE EXISTS (SELECT 1 FROM message WHERE account_id = ? AND bulk_id = ? AND state = 1 AND bulk_version >= 0)
-         OR EXISTS (SELECT 1 FROM message WHERE account_id = ? AND bulk_id = ? AND state = 0 AND bulk_version < 0)`,
+      `SELECT 1 AS found WHERE EXISTS (SELECT 1 FROM message WHERE account_id = ? AND bulk_id = ? AND ${waits} = 1 AND bulk_version >= 0)
+         OR EXISTS (SELECT 1 FROM message WHERE account_id = ? AND bulk_id = ? AND ${waits} = 0 AND bulk_version < 0)`,
     );
 
     const statusOf = async (bulk: BulkRow): Promise<BulkStatus> => {

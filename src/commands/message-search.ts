@@ -252,7 +252,7 @@ export function messageSearchCommands({ sql }: CommandParts) {
     sql.prepare<Value[], WaitingCounts>(
       `SELECT count(*) AS examined,
          ${sumsOf({ scheduled: own(IS_SCHEDULED), retrying: own(IS_NOT_TAKEN), stuck: own(IS_STUCK) })}
-       FROM (SELECT ${looked} FROM message ${sql.dialect.along(index)} WHERE state = ${state} ORDER BY ${order}
+       FROM (SELECT ${looked} FROM message ${sql.dialect.along(index)} WHERE ${sql.dialect.waits} = ${state} ORDER BY ${order}
          LIMIT ${SEARCH_ROWS}) AS waiting`,
     );
   const waitingCounts = [

@@ -21,11 +21,11 @@ export function sweepingCommands({ sql, tables }: CommandParts, { expire }: Take
   const partById = sql.prepare<[number], PartRow>(`SELECT ${PART.list} FROM part WHERE id = ?`);
   const expiredBacklog = sql.prepareStaleRead<[number, number], { key: string }>(
     `SELECT CAST(key AS TEXT) AS key FROM message ${dialect.along("message_backlog_by_expiry")}
-     WHERE state = 1 AND owner IS NULL AND expires_at_ms BETWEEN 0 AND ? ORDER BY expires_at_ms LIMIT ?`,
+     WHERE ${dialect.waits} = 1 AND owner IS NULL AND expires_at_ms BETWEEN 0 AND ? ORDER BY expires_at_ms LIMIT ?`,
   );
   const anyBacklog = sql.prepareStaleRead<[], { key: string }>(
     `SELECT CAST(key AS TEXT) AS key FROM message ${dialect.along("message_backlog_by_expiry")}
-     WHERE state = 1 AND owner IS NULL LIMIT 1`,
+     WHERE ${dialect.waits} = 1 AND owner IS NULL LIMIT 1`,
   );
   const partsAfter = sql.prepareStaleRead<[number, number, number], PartRow & { id: number }>(
     `SELECT ${PART.list} FROM part WHERE id > ? AND id <= ? ORDER BY part.id LIMIT ?`,

@@ -20,6 +20,8 @@ export interface Dialect {
   lockFree(table?: string): string;
   /** Names the index to use; null for none. PostgreSQL finds it by itself. */
   along(index: string | null): string;
+  /** The column that says in which of the states a message waits: 0, 1, or 3 in a bulk that has a version. In another it has another value, or none. */
+  readonly waits: string;
   /** A column of text that must not lead the planner to an index. */
   plain(column: string): string;
   /** A column of text, read as JSON. */

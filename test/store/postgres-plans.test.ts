@@ -51,18 +51,18 @@ const WRITTEN_BY: Readonly<Record<string, Meant>> = {
 
 /** Of the commands, what delivery asks for all the time: how the statement is known among all of theirs, and what it is found by. */
 const DELIVERY: Readonly<Record<string, readonly [RegExp, Meant]>> = {
-  claimDue: [/WHERE state = 0 AND due_at_ms <= \$1 ORDER BY due_at_ms, message.key LIMIT/, { message_scheduled: 1 }],
+  claimDue: [/WHERE waits = 0 AND due_at_ms <= \$1 ORDER BY due_at_ms, message.key LIMIT/, { message_scheduled: 1 }],
   claimLane: [
     /owner IS NULL AND carrier_id = \$1 AND account_id = \$2/,
     // What is held is a handful.
     { message_backlog: 2, quarantine_held: 0 },
   ],
-  handBack: [/state = 1 AND owner = \$1 LIMIT/, { message_queued: 1 }],
+  handBack: [/waits = 1 AND owner = \$1 LIMIT/, { message_queued: 1 }],
   expired: [/owner IS NULL AND expires_at_ms/, { message_backlog_by_expiry: 1 }],
-  oldestQueued: [/FROM message WHERE state = 1 AND owner IS NULL ORDER BY carrier_id/, { message_backlog: 0 }],
+  oldestQueued: [/FROM message WHERE waits = 1 AND owner IS NULL ORDER BY carrier_id/, { message_backlog: 0 }],
   outstanding: [/AS "rowId"/, { part_pkey: 1, message_pkey: 1 }],
   sweptParts: [/FROM part WHERE id > \$1 AND id <= \$2/, { part_pkey: 1 }],
-  followingBulk: [/state = 0\s+AND bulk_version >= 0 AND bulk_version <= \$3/, { message_following_bulk: 3 }],
+  followingBulk: [/waits = 0\s+AND bulk_version >= 0 AND bulk_version <= \$3/, { message_following_bulk: 3 }],
   dueReports: [
     /FROM report\s+WHERE held_by IS NULL .* due_at_ms <= \$1 ORDER BY due_at_ms, report.id/,
     { report_due: 1 },

@@ -29,7 +29,7 @@ interface DatabaseColumn {
 }
 
 /** The database has it only to find rows by, or fills it in itself. */
-const OF_THE_DATABASE = new Set(["message log_at_ms", "later_receipt id"]);
+const OF_THE_DATABASE = new Set(["message log_at_ms", "message waits", "later_receipt id"]);
 /** Of a rejected message nobody asks for the carrier, which it may not have. The type of reports is always given. */
 const NULL_IN_THE_DATABASE = new Set(["message carrier_id", "message notify_type"]);
 
@@ -101,4 +101,25 @@ test("a column that is left out of an INSERT has the declared default", async (t
       if (later === true && value !== undefined)
         assert.equal(defaults.get(`${table.name} ${column}`), String(table.defaultOf(name)), `${table.name} ${column}`);
     }
+});
+
+/** Of a message that is with its carrier. Those that are fetched and not pushed are marked so, and are in indexes of their own. */
+const CHANGED_BY_A_RECEIPT = ["state", "status_id", "error_id", "done_at_ms", "parts_pending", "worst_event"].concat([
+  "mcc_mnc",
+  "last_report_id",
+  "charged_micros",
+]);
+
+test("on PostgreSQL a receipt changes nothing of its message that an index has, so the row is written anew beside itself", async (t) => {
+  const session = await postgres(t);
+  const { rows } = await session.query<{ index: string; column: string }>(
+    `SELECT CAST(indexrelid AS regclass) AS index, attname AS column FROM pg_index
+     JOIN pg_depend ON objid = indexrelid AND refobjid = indrelid JOIN pg_attribute ON attrelid = indrelid AND attnum = refobjsubid
+     WHERE indrelid = CAST('message' AS regclass)`,
+  );
+  assert.ok(rows.some(({ index, column }) => index === "message_queued" && column === "waits"));
+  assert.deepEqual(
+    rows.filter(({ column }) => CHANGED_BY_A_RECEIPT.includes(column)),
+    [],
+  );
 });

@@ -21,9 +21,10 @@ const DAYS_AHEAD = 3;
 
 /**
  * A day's messages are inserted once and updated two or three times within seconds, so what is dead is dead early. Waiting for a
- * fifth of ten million rows, the default, would leave the small indexes of what is queued and scheduled full of it.
+ * fifth of ten million rows, the default, would leave the small indexes of what is queued and scheduled full of it. Room is left in each page for rows
+ * that are written anew.
  */
-const STORAGE = `autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 5000,
+const STORAGE = `fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 5000,
   autovacuum_vacuum_insert_scale_factor = 0.1, autovacuum_analyze_scale_factor = 0.05`;
 
 /**

@@ -7,6 +7,7 @@ const DIALECT: Dialect = {
   lock: (table) => (table === undefined ? "FOR UPDATE" : `FOR UPDATE OF ${table}`),
   lockFree: (table) => (table === undefined ? "FOR UPDATE SKIP LOCKED" : `FOR UPDATE OF ${table} SKIP LOCKED`),
   along: () => "",
+  waits: "waits",
   plain: (column) => `${column} || ''`,
   json: (column) => `CAST(${column} AS json)`,
   items: "json_array_elements(CAST(? AS json)) AS item(value)",

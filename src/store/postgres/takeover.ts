@@ -39,7 +39,7 @@ const ownersIn = (name: string, table: string, column: string, where: string): s
     UNION ALL
     SELECT (SELECT min(${column}) FROM ${table} WHERE ${column} > ${name}.epoch ${where}) FROM ${name} WHERE ${name}.epoch IS NOT NULL)`;
 /** In one snapshot: whoever owns something there and has no row cannot come back. */
-const NOBODIES = `WITH RECURSIVE ${ownersIn("of_messages", "message", "owner", "AND state = 1")},
+const NOBODIES = `WITH RECURSIVE ${ownersIn("of_messages", "message", "owner", "AND waits = 1")},
     ${ownersIn("of_reports", "report", "held_by", "")}
   INSERT INTO gone_node (epoch, name) SELECT epoch, 'a node without a row' FROM
     (SELECT epoch FROM of_messages UNION SELECT epoch FROM of_reports UNION SELECT epoch FROM carrier_bind) AS owners
@@ -50,13 +50,13 @@ const FREE_BINDS = "DELETE FROM carrier_bind WHERE epoch = $1";
 const TAKE = "SELECT 1 FROM gone_node WHERE epoch = $1 FOR UPDATE SKIP LOCKED";
 // What another transaction has locked waits for the next page: nothing here waits for anybody.
 const FREE_MESSAGES = `WITH page AS MATERIALIZED (
-    SELECT key FROM message WHERE state = 1 AND owner = $1 LIMIT ${PAGE} FOR UPDATE SKIP LOCKED)
+    SELECT key FROM message WHERE waits = 1 AND owner = $1 LIMIT ${PAGE} FOR UPDATE SKIP LOCKED)
   UPDATE message SET owner = NULL FROM page WHERE message.key = page.key`;
 const FREE_REPORTS = `WITH page AS MATERIALIZED (
     SELECT id FROM report WHERE held_by = $1 LIMIT ${PAGE} FOR UPDATE SKIP LOCKED)
   UPDATE report SET held_by = NULL, tried = 1 FROM page WHERE report.id = page.id`;
 const NOTHING_LEFT = `DELETE FROM gone_node WHERE epoch = $1
-  AND NOT EXISTS (SELECT 1 FROM message WHERE state = 1 AND owner = $1) AND NOT EXISTS (SELECT 1 FROM report WHERE held_by = $1)`;
+  AND NOT EXISTS (SELECT 1 FROM message WHERE waits = 1 AND owner = $1) AND NOT EXISTS (SELECT 1 FROM report WHERE held_by = $1)`;
 
 export class TakeOver {
   readonly #parts: TakeOverParts;

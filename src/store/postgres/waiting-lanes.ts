@@ -18,7 +18,7 @@ export async function waitingLanes(session: Session, after: LaneName, limit: num
       `SELECT carrier_id AS "carrierId", account_id AS "accountId",
          EXISTS (SELECT 1 FROM catalogue_item WHERE kind = 'carrier' AND catalogue_item.id = carrier_id) AS "isKnown"
        FROM message
-       WHERE state = 1 AND owner IS NULL AND (carrier_id, account_id) > ($1, $2) ORDER BY carrier_id, account_id LIMIT 1`,
+       WHERE waits = 1 AND owner IS NULL AND (carrier_id, account_id) > ($1, $2) ORDER BY carrier_id, account_id LIMIT 1`,
       [lane.carrierId, lane.accountId],
     );
     if (rows[0] === undefined) return lanes;

@@ -249,7 +249,7 @@ async function changeCounter(session: Session): Promise<number> {
 /** When the next message is due, or 0 when a bulk's messages have to follow it. */
 async function earliestDue(session: Session): Promise<{ readonly atMs: number | null }> {
   const { rows } = await session.query<{ due: number | null; turns: boolean }>(
-    `SELECT (SELECT min(due_at_ms) FROM message WHERE state = 0) AS due,
+    `SELECT (SELECT min(due_at_ms) FROM message WHERE waits = 0) AS due,
        EXISTS (SELECT 1 FROM bulk WHERE turn IS NOT NULL) AS turns`,
   );
   const { due, turns } = rows[0]!;

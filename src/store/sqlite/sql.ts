@@ -8,6 +8,7 @@ const DIALECT: Dialect = {
   lock: () => "",
   lockFree: () => "",
   along: (index) => (index === null ? "NOT INDEXED" : `INDEXED BY ${index}`),
+  waits: "state",
   // The plus keeps SQLite from an index whose rows it would have to sort.
   plain: (column) => `+${column}`,
   json: (column) => column,
