@@ -36,6 +36,7 @@ import { type PhoneMessage, SimulatedCarrier } from "./simulator/simulator.ts";
 import { senderFilter } from "./sms/writing.ts";
 import type { Feed, LaneName } from "./store/port/delivery.ts";
 import type { Store } from "./store/port/store.ts";
+import { TOLD_LINES } from "./store/told-lines.ts";
 
 export interface DeliveryParts {
   readonly store: Store;
@@ -101,7 +102,7 @@ export class Delivery {
       },
       knows: (carrierId) => this.#catalogue.current.carriers.some(({ id }) => id === carrierId),
       lookAgain: () => this.#catalogue.look(),
-      settings: { ...settings.dispatch, gatherMs: GATHER_MS },
+      settings: { ...settings.dispatch, gatherMs: GATHER_MS, toldLines: settings.store.url === "" ? 1 : TOLD_LINES },
       trace: this.#trace,
     });
     const binds = new Binds({ store, clock, log, dispatcher, isAlone: this.#parts.mark != null });

@@ -52,6 +52,8 @@ export interface DispatchSettings {
   readonly sweepEveryMs: number;
   /** How long what nobody waits for is gathered, before it is brought to the store together; without it, for a turn of the event loop. */
   readonly gatherMs?: number;
+  /** In how many lines the store writes what carriers say; one without it. */
+  readonly toldLines?: number;
 }
 
 export interface DispatchParts extends RoutingRules {

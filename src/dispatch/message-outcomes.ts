@@ -15,6 +15,7 @@ import type { Ending, HandedAgain, HandedAgainAnswer, Postponed, SubmittedMessag
 import { isStoreAway } from "../store/port/errors.ts";
 import type { ReceivedReceipts } from "../store/port/receipts.ts";
 import type { CommandName, Store } from "../store/port/store.ts";
+import { lineOfId } from "../store/told-lines.ts";
 import type { DispatchCounts } from "./dispatch-metrics.ts";
 import { type EndedBy, MessageTrace } from "./message-trace.ts";
 
@@ -31,6 +32,8 @@ export interface MessageOutcomesParts {
   readonly onWritten: () => void;
   /** How long what nobody waits for is gathered (OutcomeRecorder). */
   readonly gatherMs?: number;
+  /** In how many lines the store writes it (store/told-lines.ts). */
+  readonly toldLines?: number;
   readonly counts: DispatchCounts;
   /** What is noted of it for people. */
   readonly trace?: MessageTrace;
@@ -108,13 +111,13 @@ export class MessageOutcomes {
   readonly #profileLimiter: LogLimiter;
   readonly #trace: MessageTrace;
   readonly #rerouted: Add<Told<Rerouted>>;
-  readonly #submitted: Add<ToldSubmitted>;
+  readonly #submitted: readonly Add<ToldSubmitted>[];
   readonly #ended: Add<Told<Ending>>;
   readonly #postponed: Add<Told<Postponed>>;
   readonly #again: Add<Told<HandedAgain>>;
   readonly #released: Add<Told<MessageKey>>;
-  /** By carrier: those that may be told again, and the others. */
-  readonly #receiptsOf: (carrierId: string) => Record<"early" | "last", Add<Told<Receipt>>>;
+  /** By carrier, in each line: those that may be told again, and the others. */
+  readonly #receiptsOf: (carrierId: string) => readonly Record<"early" | "last", Add<Told<Receipt>>>[];
   /** Until when none of a carrier's receipts is kept. */
   readonly #vainUntilMs = new Map<string, number>();
   readonly #incomingOf: (carrierId: string) => Add<Told<IncomingPart>>;
@@ -122,8 +125,9 @@ export class MessageOutcomes {
   readonly #unwritten = new Map<MessageKey, { count: number; letGo: (() => void) | null }>();
 
   constructor(parts: MessageOutcomesParts) {
-    const { store, clock, onWritten } = parts;
+    const { store, clock, onWritten, toldLines = 1 } = parts;
     this.#parts = parts;
+    const inLines = <Of>(make: () => Of): Of[] => Array.from({ length: toldLines }, make);
     this.#limiter = new LogLimiter(clock);
     this.#profileLimiter = new LogLimiter(clock, PROFILE_LINES_A_MINUTE);
     this.#trace = parts.trace ?? new MessageTrace(undefined, clock);
@@ -141,7 +145,7 @@ export class MessageOutcomes {
     // In the order in which they are written. The new lane goes before what became of the message in it.
     this.#rerouted = ofMessages<Rerouted>("reroute", (messages) => store.reroute({ messages }));
     // Submissions go before receipts: most receipts then find their message at once.
-    this.#submitted = this.#kind<SubmittedMessage, ToldSubmitted>({
+    const submissions: Kind<SubmittedMessage, ToldSubmitted, void> = {
       command: "submitted",
       write: (messages, { isAwaited }) => store.submitted({ messages, awaited: isAwaited }),
       subject: keyOf,
@@ -153,7 +157,8 @@ export class MessageOutcomes {
       // What became of it is not known, and its charge stays.
       leastOf: ({ key }) => store.finish({ endings: [{ key, event: "gave up", errorId: 0, atMs: clock.now() }] }),
       isEnd: true,
-    });
+    };
+    this.#submitted = inLines(() => this.#kind(submissions));
     this.#ended = this.#kind<Ending>({
       command: "finish",
       write: (endings) => store.finish({ endings }),
@@ -184,7 +189,9 @@ export class MessageOutcomes {
         early: ({ early }) => early,
         subject: ({ carrierMessageId }) => `${carrierId} ${carrierMessageId}`,
       });
-    this.#receiptsOf = perKey((carrierId) => ({ early: receipts(carrierId, true), last: receipts(carrierId, false) }));
+    this.#receiptsOf = perKey((carrierId) =>
+      inLines(() => ({ early: receipts(carrierId, true), last: receipts(carrierId, false) })),
+    );
     this.#incomingOf = perKey((carrierId) =>
       this.#kind<IncomingPart>({
         command: "incoming",
@@ -198,7 +205,9 @@ export class MessageOutcomes {
 
   /** `safe` is called when the store knows of it, here and below. `status` is what the carrier called a refusal, for people. */
   submitted(message: SubmittedMessage, to: string, safe: Safe = nobody, status?: string): void {
-    this.#submitted({ item: message, to, safe }, true);
+    const add = this.#ofLine(this.#submitted, message.parts[0]?.carrierMessageId ?? "");
+    // What was told of it before is in another line.
+    this.#whenKnown(message.key, () => add({ item: message, to, safe }, true));
     this.#trace.submitted(message, to, status);
   }
 
@@ -224,6 +233,10 @@ export class MessageOutcomes {
   /** From then on another node may have it. */
   released(key: MessageKey): void {
     this.#whenKnown(key, () => this.#released({ item: key, safe: nobody }));
+  }
+
+  #ofLine<Of>(lines: readonly Of[], carrierMessageId: string): Of {
+    return lines[lineOfId(carrierMessageId, lines.length)]!;
   }
 
   /** From then on it is not ours, and what is told of it comes too late. */
@@ -264,7 +277,7 @@ export class MessageOutcomes {
   /** Tells it, and again a little later as long as it may be early. */
   #tellReceipt(carrierId: string, receipt: Receipt, safe: Safe, mayWait: boolean, tries = 0): void {
     const { clock } = this.#parts;
-    const { early, last } = this.#receiptsOf(carrierId);
+    const { early, last } = this.#ofLine(this.#receiptsOf(carrierId), receipt.carrierMessageId);
     const waitMs = EARLY_MS[tries];
     if (waitMs === undefined) this.#vainUntilMs.set(carrierId, clock.monotonic() + VAIN_MS);
     if (waitMs === undefined || clock.monotonic() < (this.#vainUntilMs.get(carrierId) ?? 0)) {
@@ -282,7 +295,9 @@ export class MessageOutcomes {
     if ((await first) !== "a stranger") return;
     // The answer to its submit may be on its way.
     await sleep(this.#parts.clock, OVERTAKEN_MS);
-    const again = await new Promise<Fate>((safe) => this.#receiptsOf(carrierId).last({ item: receipt, safe }));
+    const again = await new Promise<Fate>((safe) =>
+      this.#ofLine(this.#receiptsOf(carrierId), receipt.carrierMessageId).last({ item: receipt, safe }),
+    );
     if (again === "a stranger") await this.incoming(carrierId, asMessage);
   }
 

@@ -39,8 +39,8 @@ export interface Engine {
   ownTransaction?(command: CommandName): boolean;
   /** Runs a command that need not wait for its turn among the others; null if it is not one of those. */
   runConcurrently?(call: Call): Promise<CallOutcome> | null;
-  /** For what delivery tells, where that need not wait for what clients ask for. */
-  readonly beside?: Engine;
+  /** For what delivery tells, in lines (told-lines.ts), where that need not wait for what clients ask for. */
+  readonly beside?: readonly Engine[];
   /** Does a little of what can wait, when nobody does; true if there is more of it. */
   onIdle?(): boolean;
   /** Does a little of what would make a large call dear, before it; false if there is nothing left. */

@@ -22,6 +22,7 @@ import { type EmbeddedStore, storeName } from "../store/open.ts";
 import type { Feed, LaneName } from "../store/port/delivery.ts";
 import type { AcceptanceOutcome } from "../store/port/messages.ts";
 import type { CommandName } from "../store/port/store.ts";
+import { lineOfCall } from "../store/told-lines.ts";
 import type { CheckpointFault, CheckpointOrder, CheckpointThreadData } from "./checkpoint.ts";
 import { packAcceptance, packFeed, unpackInput } from "./codec.ts";
 import { ThreadMetrics } from "./process-metrics.ts";
@@ -147,22 +148,22 @@ try {
   const line = (engine: Engine): GroupCommit =>
     new GroupCommit(engine, onFeed, { clock: systemClock, ms: GROUP_PAUSE_MS }, groups);
   const group = line(store.engine);
-  const { beside } = store.engine;
-  const lines = { clients: group, delivery: beside === undefined ? group : line(beside) };
-  const sendersOf = (line: Caller, caller: Caller): Record<Urgency, SendCall> => ({
-    awaited: callsOf(lines[line], "awaited", caller),
-    soon: callsOf(lines[line], "soon", caller),
-  });
+  const told = store.engine.beside?.map(line) ?? [group];
   const handler = (urgency: Urgency, caller: Caller): ((command: string, input: unknown) => Promise<unknown>) => {
-    const send = sendersOf(caller, caller);
-    const toDelivery = sendersOf("delivery", caller);
+    const sendersOf = (one: GroupCommit): Record<Urgency, SendCall> => ({
+      awaited: callsOf(one, "awaited", caller),
+      soon: callsOf(one, "soon", caller),
+    });
+    const toClients = sendersOf(group);
+    const toTold = told.map(sendersOf);
     return (name, packed) => {
       const command = name as CommandName;
       const input = unpackInput(command, packed);
       const isAwaited = (input as { awaited?: boolean } | undefined)?.awaited === true;
       // Receipts stay behind what was told of their messages, whoever a carrier has told them.
-      const line = command === "received" ? toDelivery : send;
-      const answer = line[isAwaited ? "awaited" : urgency]({ command, input });
+      const isTold = caller === "delivery" || command === "received";
+      const send = isTold ? toTold[lineOfCall({ command, input }, told.length)]! : toClients;
+      const answer = send[isAwaited ? "awaited" : urgency]({ command, input });
       if (command !== "accept") return answer;
       rest.stop();
       return answer.then((outcome) => packAcceptance(outcome as AcceptanceOutcome));
@@ -185,7 +186,7 @@ try {
     rest.stop();
     await looking?.stop();
     await stopCheckpoints?.();
-    await Promise.all([lines.clients.settled(), lines.delivery.settled()]);
+    await Promise.all([group, ...told].map((one) => one.settled()));
     await store.close();
     edge.close();
     delivery.close();
@@ -203,7 +204,7 @@ try {
   parentPort!.postMessage(greeting);
   store.start({
     onFeed,
-    send: callsOf(lines.delivery, "soon", "delivery"),
+    send: callsOf(told[0]!, "soon", "delivery"),
     onFenced: (reason) => parentPort!.postMessage({ kind: "fenced", reason } satisfies StoreNews),
     onLost: (reason) => parentPort!.postMessage({ kind: "lost", reason } satisfies StoreNews),
   });

@@ -9,6 +9,7 @@ import { callsOf, GroupCommit, storeOver } from "../../src/store/group.ts";
 import type { Feed } from "../../src/store/port/delivery.ts";
 import type { Store } from "../../src/store/port/store.ts";
 import { PostgresEngine, type PostgresOptions } from "../../src/store/postgres/engine.ts";
+import { lineOfCall } from "../../src/store/told-lines.ts";
 import { PATIENT_MS } from "../support/postgres.ts";
 import { eventually } from "../support/service.ts";
 import { VirtualClock } from "../support/virtual-clock.ts";
@@ -48,7 +49,8 @@ export async function openNode(
   const fenced: string[] = [];
   const onFeed = (feed: Feed): void => void feeds.push(feed);
   const send = callsOf(new GroupCommit(engine, onFeed));
-  const delivery = storeOver(callsOf(new GroupCommit(engine.beside, onFeed)));
+  const told = engine.beside.map((one) => callsOf(new GroupCommit(one, onFeed)));
+  const delivery = storeOver((call) => told[lineOfCall(call, told.length)]!(call));
   const start = async (): Promise<void> => {
     engine.start({ onFeed, onFenced: (reason) => fenced.push(reason), send });
     await eventually(async () => feeds.length > 0);

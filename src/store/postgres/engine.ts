@@ -1,6 +1,6 @@
 /**
- * The PostgreSQL engine of the store. Groups of commands are written in two lines beside each other (writer.ts): what clients ask for, and what delivery
- * tells. What only reads goes beside them, over a pool.
+ * The PostgreSQL engine of the store. Groups of commands are written in lines beside each other (writer.ts): one of what clients ask for, and those of what
+ * delivery tells (told-lines.ts). What only reads goes beside them, over a pool.
  */
 import type { PostgresConnectionOptions } from "../../drivers/postgres/attempts.ts";
 import { PostgresConnection } from "../../drivers/postgres/connection.ts";
@@ -18,14 +18,16 @@ import { IdMark, startAfter } from "../id-mark.ts";
 import { LaneAccounts, type LaneBounds } from "../lanes.ts";
 import { COMMAND_MODES, type CommandMode } from "../modes.ts";
 import type { Feed, LaneName } from "../port/delivery.ts";
+import type { PartName } from "../port/receipts.ts";
 import type { CommandInput, CommandName } from "../port/store.ts";
 import { NextReferences } from "../references.ts";
+import { lineOfId, TOLD_LINES } from "../told-lines.ts";
 import { ConcurrentCommands } from "./concurrent.ts";
 import { Heartbeat } from "./heartbeat.ts";
 import { idMarks } from "./id-marks.ts";
 import { MessagePurge } from "./message-purge.ts";
 import { migrate } from "./migrate.ts";
-import { Nodes, WRITERS } from "./nodes.ts";
+import { CLIENT_PLACES, Nodes, WRITERS } from "./nodes.ts";
 import { OwnedMessages } from "./owned-messages.ts";
 import { Partitions, partitionDays } from "./partitions.ts";
 import { ServiceWallets } from "./service-wallets.ts";
@@ -62,7 +64,7 @@ export class PostgresEngine implements Engine {
   readonly #parts: EngineParts;
   readonly #lanes: LaneAccounts;
   readonly #ofClients: Writer;
-  readonly #ofDelivery: Writer;
+  readonly #ofDelivery: readonly Writer[];
   readonly #concurrent: ConcurrentCommands;
   /** Names what is made here; the edge takes from it too. */
   readonly ids: IdSource;
@@ -113,15 +115,18 @@ export class PostgresEngine implements Engine {
         standing,
         onFenced: () => this.#fence(),
         onFeed: (feed) => this.#onFeed(feed),
-        onCommitted: (unit, names) => {
-          // Meanwhile the other line may have claimed all that it could see of the lane.
+        onCommitted: (unit, { ids, others }) => {
+          // Meanwhile another line may have claimed all that it could see of the lane.
           for (const lane of unit.overflowed.values()) this.#lanes.setOverflowed(lane, true);
-          this.#loops?.watch.committed(unit, names);
+          const isElsewhere = ({ carrierMessageId }: PartName): boolean =>
+            nodes.hasOthers || lineOfId(carrierMessageId, TOLD_LINES) !== line - 1;
+          this.#loops?.watch.committed(unit, { ids: ids.filter(isElsewhere), others });
           if (unit.changed) this.#loops?.watch.changed();
         },
       });
-    this.#ofClients = writer(0, [0, 1]);
-    this.#ofDelivery = writer(1, [2]);
+    const ofDelivery = lines.slice(CLIENT_PLACES);
+    this.#ofClients = writer(0, [...lines.slice(0, CLIENT_PLACES).keys()]);
+    this.#ofDelivery = ofDelivery.map((_, told) => writer(1 + told, [CLIENT_PLACES + told]));
     this.#concurrent = new ConcurrentCommands(pool, options, makeWorkspace);
   }
 
@@ -223,12 +228,12 @@ export class PostgresEngine implements Engine {
   }
 
   /** What delivery tells is written beside what clients ask for. */
-  get beside(): Engine {
-    return {
-      run: (calls) => this.#ofDelivery.run(calls),
+  get beside(): readonly Engine[] {
+    return this.#ofDelivery.map((writer) => ({
+      run: (calls) => writer.run(calls),
       ownTransaction: (command) => this.ownTransaction(command),
       runConcurrently: (call) => this.runConcurrently(call),
-    };
+    }));
   }
 
   /** Another node has taken over what this one had: from now on nothing is done in its name. */

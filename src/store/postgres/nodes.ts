@@ -18,11 +18,14 @@ import { TOOL_NODE } from "../../runtime/ids.ts";
 import type { Log } from "../../runtime/log.ts";
 import { EVERY_NODE, farAhead, restoredMark } from "../id-mark.ts";
 import type { BindClaim, BindShare, Cluster, ClusterFacts } from "../port/nodes.ts";
+import { TOLD_LINES } from "../told-lines.ts";
 import { raiseIdMark } from "./id-marks.ts";
 import { requireSchema } from "./schema-version.ts";
 
-/** So many transactions a node has under way that write groups (writer.ts). */
-export const WRITERS = 3;
+/** So many places the line of clients has (writer.ts). */
+export const CLIENT_PLACES = 2;
+/** So many transactions a node has under way that write groups. */
+export const WRITERS = CLIENT_PLACES + TOLD_LINES;
 
 export interface NodeOptions {
   /** For people: which machine and process. */

@@ -124,8 +124,8 @@ export class Watch {
 
   /** A transaction of this node has been committed: the others hear of what is not for this one. */
   committed(unit: Unit, { ids, others }: NewNames): void {
-    const { roles, serves, nodes } = this.#parts;
-    if (nodes.hasOthers && ids.length + others.length > 0) void this.#match(ids, others);
+    const { roles, serves } = this.#parts;
+    if (ids.length + others.length > 0) void this.#match(ids, others);
     const dispatches = roles.includes("dispatch");
     const forOthers =
       unit.reportsWait ||

@@ -45,7 +45,8 @@ export class Workspace {
       sql: new PostgresSql(session),
       tables: this.tables,
       unit: () => this.#unit,
-      hasOthers: () => nodes.hasOthers,
+      // The lines are to each other as nodes are.
+      hasOthers: () => true,
     };
     this.commands = rules.commandTable(this.#parts, {
       cluster: () => nodes.cluster(session()),
