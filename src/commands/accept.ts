@@ -206,11 +206,10 @@ export function acceptCommands(parts: CommandParts, bulks: Bulks, { finished, ne
     });
 
     spreading?.write();
+    // Also where nothing is charged here: it may have been refused for what others of its group are charged.
+    if (missing !== null) tables.wallets.relyOn(wallet, { most: wallet.balanceMicros + missing - 1n });
     if (charged > 0n) {
-      tables.wallets.relyOn(wallet, {
-        least: charged - wallet.creditLimitMicros,
-        ...(missing === null ? {} : { most: wallet.balanceMicros + missing - 1n }),
-      });
+      tables.wallets.relyOn(wallet, { least: charged - wallet.creditLimitMicros });
       tables.wallets.post({
         atMs: receivedAtMs,
         kind: "charge",

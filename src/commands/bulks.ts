@@ -221,10 +221,11 @@ export class Bulks {
       `SELECT 1 FROM message WHERE account_id = ? AND bulk_id = ? AND ${waits} = ? AND bulk_version >= 0 LIMIT 1`,
     );
 
-    // In one statement: a message may be put off, or come due again, between two.
-    const anyOnItsWay = sql.prepare<[number, string, number, string], unknown>(
-      `SELECT 1 AS found WHERE EXISTS (SELECT 1 FROM message WHERE account_id = ? AND bulk_id = ? AND ${waits} = 1 AND bulk_version >= 0)
-         OR EXISTS (SELECT 1 FROM message WHERE account_id = ? AND bulk_id = ? AND ${waits} = 0 AND bulk_version < 0)`,
+    // In one statement: a message may be put off, or come due again, between two. Where the states stood in it, PostgreSQL could take an index of all
+    // that are queued or scheduled.
+    const anyOnItsWay = sql.prepare<[number, string, number, number, string, number], unknown>(
+      `SELECT 1 AS found WHERE EXISTS (SELECT 1 FROM message WHERE account_id = ? AND bulk_id = ? AND ${waits} = ? AND bulk_version >= 0)
+         OR EXISTS (SELECT 1 FROM message WHERE account_id = ? AND bulk_id = ? AND ${waits} = ? AND bulk_version < 0)`,
     );
 
     const statusOf = async (bulk: BulkRow): Promise<BulkStatus> => {
@@ -233,7 +234,7 @@ export class Bulks {
       if (bulk.state === "canceled") return "CANCELED";
       const isOnItsWay = async (): Promise<boolean> => {
         const name = [bulk.account_id, bulk.bulk_id] as const;
-        return (await anyOnItsWay.get(...name, ...name)) !== undefined;
+        return (await anyOnItsWay.get(...name, STATE_NUMBER.queued, ...name, STATE_NUMBER.scheduled)) !== undefined;
       };
       if (await any("scheduled")) {
         if (bulk.state === "paused") return "PAUSED";

@@ -28,7 +28,9 @@ export function claimingCommands(
     `SELECT ${MESSAGE.list} FROM message WHERE ${dialect.waits} = 0 AND due_at_ms <= ? ORDER BY due_at_ms, message.key LIMIT ?
      ${dialect.lockFree()}`,
   );
-  const nextDue = sql.prepare<[], { at: number | null }>(`SELECT min(due_at_ms) AS at FROM message WHERE ${dialect.waits} = 0`);
+  const nextDue = sql.prepare<[], { at: number | null }>(
+    `SELECT min(due_at_ms) AS at FROM message WHERE ${dialect.waits} = 0`,
+  );
   const unowned = sql.prepare<[string, number, number], MessageRow>(
     `SELECT ${MESSAGE.list} FROM message
      WHERE ${dialect.waits} = 1 AND owner IS NULL AND carrier_id = ? AND account_id = ? AND ${IS_NOT_HELD}

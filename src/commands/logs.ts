@@ -44,6 +44,8 @@ interface Walk {
 export const BELOW = "log_at_ms BETWEEN ? AND ? AND (log_at_ms < ? OR key < ?)";
 export const below = ({ atMs, key }: LogPosition, sinceMs: number): Value[] => [sinceMs, atMs, atMs, BigInt(key)];
 const NEWEST_FIRST = "ORDER BY log_at_ms DESC, message.key DESC";
+/** What is found by names comes in their order. As long as PostgreSQL knows little of a table it would walk all of the account to be spared a sort. */
+const SORTED = "ORDER BY log_at_ms + 0 DESC, message.key DESC";
 const FILTER = `sender = coalesce(?, sender) AND recipient = coalesce(?, recipient)
   AND coalesce(CAST(? AS TEXT) LIKE '%,' || status_id || ',%', TRUE)
   AND coalesce(substr(mcc_mnc, 1, 3), '') = coalesce(?, substr(mcc_mnc, 1, 3), '')
@@ -51,16 +53,16 @@ const FILTER = `sender = coalesce(?, sender) AND recipient = coalesce(?, recipie
 
 export function logCommands({ sql }: CommandParts) {
   /** The index is named: without statistics SQLite takes the account's for the bulk's. */
-  function walkAlong(index: string | null, where: string): (...name: Value[]) => Walk {
+  function walkAlong(index: string | null, where: string, order = NEWEST_FIRST): (...name: Value[]) => Walk {
     const along = sql.dialect.along(index);
     const floorOf = sql.prepare<Value[], LogPosition>(
       `SELECT log_at_ms AS "atMs", CAST(key AS TEXT) AS key FROM message ${along}
-       WHERE ${where} AND ${BELOW} ${NEWEST_FIRST} LIMIT 1 OFFSET ?`,
+       WHERE ${where} AND ${BELOW} ${order} LIMIT 1 OFFSET ?`,
     );
     const rowsWith = (more: string) =>
       sql.prepare<Value[], LogRow>(
         `SELECT ${FACTS_COLUMNS}, body, encoding, written FROM message ${along}
-         WHERE ${where} AND ${BELOW} AND (log_at_ms > ? OR key >= ?) AND ${FILTER} ${more} ${NEWEST_FIRST} LIMIT ?`,
+         WHERE ${where} AND ${BELOW} AND (log_at_ms > ? OR key >= ?) AND ${FILTER} ${more} ${order} LIMIT ?`,
       );
     const rowsOf = rowsWith("");
     const rowsOfPlatform = rowsWith(PLATFORM_FILTER);
@@ -82,11 +84,13 @@ export function logCommands({ sql }: CommandParts) {
   const named = walkAlong(
     "message_named_by_client",
     `account_id = ? AND client_message_id ${amongTexts} AND ${IS_NOT_REJECTED}`,
+    SORTED,
   );
   const unnamed = walkAlong(null, `account_id = ? AND key ${amongKeys} AND client_message_id IS NULL`);
   const ofRejected = walkAlong(
     "message_rejected_by_name",
     `account_id = ? AND client_message_id ${amongTexts} AND ${IS_REJECTED}`,
+    SORTED,
   );
   /** Of each name the place so many rows below: any number may have been rejected under it. */
   const rejectedFloors = sql.prepare<Value[], { place: string | null }>(

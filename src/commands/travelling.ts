@@ -27,7 +27,12 @@ export function travellingCommands({ sql }: CommandParts) {
     );
     return async (untilMs: number, accountId: number | null) => (await count.get(untilMs, accountId))!;
   };
-  const messages = counting("message", `${sql.dialect.waits} = 0`, "account_id, due_at_ms, bulk_id, bulk_version", IS_NOT_PAUSED);
+  const messages = counting(
+    "message",
+    `${sql.dialect.waits} = 0`,
+    "account_id, due_at_ms, bulk_id, bulk_version",
+    IS_NOT_PAUSED,
+  );
   const waitingReports = "held_by IS NULL AND after_id IS NULL AND dead_at_ms IS NULL";
   const reports = counting("report", waitingReports, "account_id, due_at_ms", "1 = 1");
 

@@ -3,13 +3,11 @@ import assert from "node:assert/strict";
 import { after, type TestContext, test } from "node:test";
 import { type Fillable, fill, postgresFillable, sqliteFillable } from "../../bench/cycle/fill.ts";
 import { RULES } from "../../src/commands/table.ts";
-import { silentLog } from "../../src/runtime/log.ts";
 import { localStore } from "../../src/store/group.ts";
-import { PostgresEngine } from "../../src/store/postgres/engine.ts";
 import { SqliteEngine } from "../../src/store/sqlite/engine.ts";
 import { Bench, CARRIER, HOUR, type MakeDatabase } from "../store/harness.ts";
-import { takeOverFromAll } from "../support/nodes.ts";
-import { dropLeft, PATIENT_MS, postgresUrl } from "../support/postgres.ts";
+import { openEngine, takeOverFromAll } from "../support/nodes.ts";
+import { dropLeft, postgresUrl } from "../support/postgres.ts";
 import { temporaryDirectory } from "../support/service.ts";
 
 after(dropLeft);
@@ -35,12 +33,11 @@ const ENGINES: Readonly<Record<string, (t: TestContext) => Promise<Filled>>> = {
   },
   async PostgreSQL(t) {
     const url = await postgresUrl(t);
-    const settings = { url, connections: 3, statementTimeoutMs: PATIENT_MS, leaseMs: 60_000, log: silentLog };
     return {
       make: async () => ({
         async open(clock, lanes, onFeed) {
           await takeOverFromAll(url);
-          const engine = await PostgresEngine.open({ rules: RULES, ...settings, clock, lanes, mode: "deliver" });
+          const engine = await openEngine(url, { clock, lanes });
           const close = (): Promise<void> => engine.abandon();
           return { store: localStore(engine, onFeed), overflowed: await engine.overflowedLanes(), close };
         },

@@ -5,14 +5,12 @@ import Database from "better-sqlite3";
 import pg from "pg";
 import { RULES } from "../../src/commands/table.ts";
 import { COPIED } from "../../src/copy/copied-tables.ts";
-import { silentLog } from "../../src/runtime/log.ts";
 import { localStore } from "../../src/store/group.ts";
 import { PURGE_START } from "../../src/store/port/delivery.ts";
-import { PostgresEngine } from "../../src/store/postgres/engine.ts";
 import { SqliteEngine } from "../../src/store/sqlite/engine.ts";
 import { replayJournal } from "../../src/store/sqlite/journal.ts";
 import { Bench, CARRIER, HOUR } from "../store/harness.ts";
-import { PATIENT_MS } from "../support/postgres.ts";
+import { openEngine } from "../support/nodes.ts";
 import { temporaryDirectory } from "../support/service.ts";
 
 /** When the API key ends: after everything that a test does. */
@@ -46,17 +44,7 @@ export async function startMoving(t: TestContext): Promise<Moving> {
           const store = localStore(engine, onFeed);
           return { store, ids: engine.ids, overflowed: engine.overflowedLanes(), close: async () => engine.close() };
         }
-        const url = place;
-        const limits = { connections: 3, statementTimeoutMs: PATIENT_MS, leaseMs: 60_000 };
-        const engine = await PostgresEngine.open({
-          rules: RULES,
-          url,
-          ...limits,
-          clock,
-          log: silentLog,
-          lanes,
-          mode: "deliver",
-        });
+        const engine = await openEngine(place, { clock, lanes });
         const store = localStore(engine, onFeed);
         return { store, ids: engine.ids, overflowed: await engine.overflowedLanes(), close: () => engine.close() };
       },

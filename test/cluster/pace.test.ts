@@ -1,7 +1,6 @@
 /** A bulk with a speed limit on two nodes of one database: together they keep to it, also when one of them is killed. */
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { RULES } from "../../src/commands/table.ts";
 import { Dispatcher } from "../../src/dispatch/dispatcher.ts";
 import { PostgresConnection } from "../../src/drivers/postgres/connection.ts";
 import { Lease } from "../../src/node/lease.ts";
@@ -9,12 +8,13 @@ import { silentLog } from "../../src/runtime/log.ts";
 import { localStore } from "../../src/store/group.ts";
 import type { Feed, LaneName } from "../../src/store/port/delivery.ts";
 import type { Store } from "../../src/store/port/store.ts";
-import { PostgresEngine } from "../../src/store/postgres/engine.ts";
+import type { PostgresEngine } from "../../src/store/postgres/engine.ts";
 import { Nodes } from "../../src/store/postgres/nodes.ts";
 import { freePage, goneNodes } from "../../src/store/postgres/takeover.ts";
 import { ScriptedCarrier } from "../dispatch/scripted-carrier.ts";
 import { numbered } from "../dispatch/setup.ts";
 import { Bench } from "../store/harness.ts";
+import { openEngine } from "../support/nodes.ts";
 import { mostWithin } from "../support/pace.ts";
 import { PATIENT_MS, postgresUrl } from "../support/postgres.ts";
 import type { VirtualClock } from "../support/virtual-clock.ts";
@@ -95,8 +95,7 @@ class Cluster {
   }
 
   #open(clock: VirtualClock): Promise<PostgresEngine> {
-    const options = { url: this.#url, connections: 3, statementTimeoutMs: PATIENT_MS, leaseMs: 600_000 };
-    return PostgresEngine.open({ rules: RULES, ...options, clock, log: silentLog, lanes: LANES, mode: "deliver" });
+    return openEngine(this.#url, { leaseMs: 600_000, clock, lanes: LANES });
   }
 
   /** Of another node that does nothing by itself. */

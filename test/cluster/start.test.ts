@@ -1,12 +1,10 @@
 /** Nodes that start at the same moment do not get in each other's way. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { RULES } from "../../src/commands/table.ts";
 import { systemClock } from "../../src/runtime/clock.ts";
-import { silentLog } from "../../src/runtime/log.ts";
 import { localStore } from "../../src/store/group.ts";
-import { PostgresEngine } from "../../src/store/postgres/engine.ts";
 import { addAccount } from "../support/accounts.ts";
+import { openEngine } from "../support/nodes.ts";
 import { dropLeft, postgresUrl } from "../support/postgres.ts";
 
 const NODES = 20;
@@ -14,18 +12,7 @@ const NODES = 20;
 test("of twenty nodes that start at once on an empty database each is one of its own, and all work", async (t) => {
   const url = await postgresUrl(t, { empty: true });
   const opening = Array.from({ length: NODES }, (_, index) =>
-    PostgresEngine.open({
-      rules: RULES,
-      url,
-      connections: 2,
-      statementTimeoutMs: 30_000,
-      leaseMs: 60_000,
-      clock: systemClock,
-      log: silentLog,
-      lanes: { lane: 10, total: 100 },
-      mode: "deliver",
-      name: `node ${index}`,
-    }),
+    openEngine(url, { connections: 2, clock: systemClock, name: `node ${index}` }),
   );
   t.after(async () => {
     const opened = await Promise.allSettled(opening);

@@ -3,7 +3,6 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { type TestContext, test } from "node:test";
-import { RULES } from "../../src/commands/table.ts";
 import { type DispatchCounts, zeroCounts } from "../../src/dispatch/dispatch-metrics.ts";
 import { MessageOutcomes } from "../../src/dispatch/message-outcomes.ts";
 import { PostgresConnection } from "../../src/drivers/postgres/connection.ts";
@@ -16,8 +15,8 @@ import { localStore } from "../../src/store/group.ts";
 import { MAX_TRIES } from "../../src/store/outcome-recorder.ts";
 import { StoreUnavailable } from "../../src/store/port/errors.ts";
 import type { Store } from "../../src/store/port/store.ts";
-import { PostgresEngine } from "../../src/store/postgres/engine.ts";
 import { Bench, CARRIER, NOW } from "../store/harness.ts";
+import { openEngine } from "../support/nodes.ts";
 import { until } from "../support/patience.ts";
 import { PATIENT_MS, postgresUrl } from "../support/postgres.ts";
 
@@ -44,7 +43,7 @@ async function startDispatch(t: TestContext, leaseMs = CONNECTING.leaseMs): Prom
     t,
     async () => ({
       async open(clock, lanes, onFeed) {
-        const engine = await PostgresEngine.open({ rules: RULES, ...connecting, clock, lanes, mode: "deliver" });
+        const engine = await openEngine(url, { leaseMs, clock, lanes });
         return { store: localStore(engine, onFeed), overflowed: [], close: () => engine.abandon() };
       },
     }),

@@ -1,11 +1,7 @@
 /** The store's contract on PostgreSQL: its parts are files of their own, which run side by side. */
-import pg from "pg";
-import { RULES } from "../../src/commands/table.ts";
-import { silentLog } from "../../src/runtime/log.ts";
 import { localStore } from "../../src/store/group.ts";
-import { PostgresEngine } from "../../src/store/postgres/engine.ts";
-import { takeOverFromAll } from "../support/nodes.ts";
-import { PATIENT_MS, postgresUrl } from "../support/postgres.ts";
+import { openEngine, takeOverFromAll } from "../support/nodes.ts";
+import { postgresUrl } from "../support/postgres.ts";
 import { command } from "../support/postgres-server.ts";
 import { CONTRACTS } from "./contracts.ts";
 import type { TestDatabase } from "./harness.ts";
@@ -35,33 +31,14 @@ export function contractOnPostgres(part: keyof typeof CONTRACTS): void {
 }
 
 export async function database(url: string, { beforeStart, partitionDays }: Shape = USUAL): Promise<TestDatabase> {
-  const rows = async (sql: string): Promise<Record<string, unknown>[]> => {
-    const client = new pg.Client({ connectionString: url });
-    await client.connect();
-    try {
-      return (await client.query(sql)).rows;
-    } finally {
-      await client.end();
-    }
-  };
+  const rows = (sql: string) => command(url, sql);
   let lastNode: number | null = null;
   return {
     rows,
     async open(clock, lanes, onFeed) {
       if (lastNode !== null) await takeOverFromAll(url);
       if (beforeStart !== undefined) await command(url, beforeStart);
-      const engine = await PostgresEngine.open({
-        rules: RULES,
-        url,
-        connections: 3,
-        statementTimeoutMs: PATIENT_MS,
-        leaseMs: 60_000,
-        partitionDays,
-        clock,
-        log: silentLog,
-        lanes,
-        mode: "deliver",
-      });
+      const engine = await openEngine(url, { partitionDays, clock, lanes });
       // As if it had come by the same number again, and with it by the service's own wallets that it had.
       if (lastNode !== null)
         await rows(`UPDATE wallet SET shard = ${engine.ids.node} WHERE account_id IS NULL AND shard = ${lastNode}`);

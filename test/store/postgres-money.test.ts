@@ -34,6 +34,8 @@ const alertBelow = (belowMicros: bigint) => ({ alert: { belowMicros, url: "http:
 const WALLETS = "SELECT 1 FROM wallet WHERE account_id IS NOT NULL FOR NO KEY UPDATE";
 /** Who is about to charge has read the wallet by now and waits; who changes an account goes on. */
 const POSTINGS = "LOCK TABLE posting IN SHARE MODE";
+/** Who is about to keep an answer has read the wallet by now and waits; who has none to keep charges and goes on. */
+const REPLAYS = "LOCK TABLE replay IN SHARE MODE";
 
 interface Scene {
   readonly nodes: readonly [Node, Node];
@@ -242,6 +244,54 @@ test("what two groups decide at once about one account is as if one had come aft
       assert.equal(await changedMeanwhile(client, alertBelow(2n * COST)), ACCEPTED);
       await client.assertBalance(COST);
       assert.deepEqual(await client.told(), [`${COST}`]);
+    },
+  );
+
+  /** The other node charges and tops up. Its charge can be paid before what was asked for here, and not after it; so that comes last of all. */
+  const toppedUpMeanwhile = async <Answer>(
+    client: Client,
+    charged: bigint,
+    toppedUp: bigint,
+    ask: (change: Partial<Acceptance>) => Promise<Answer>,
+  ): Promise<Answer> => {
+    let answer: Promise<Answer> | undefined;
+    await holding(session, REPLAYS, async () => {
+      answer = ask({ replay: { key: "key", bulk: false, bodyHash: "same" } });
+      await waiting(session, 1);
+      assert.equal(await client.send(second, { pricePerPartMicros: charged }), ACCEPTED);
+      assert.equal(await client.manage(second, { kind: "correct", amount: toppedUp }), "moved");
+    });
+    return answer!;
+  };
+  const statusesOf = (outcomes: readonly AcceptanceOutcome[]): number[] =>
+    outcomes.flatMap((outcome) => (outcome.kind === "accepted" ? outcome.statusIds : assert.fail(outcome.kind)));
+  const dearAndCheap = [{ pricePerPartMicros: 10n }, { pricePerPartMicros: 6n }];
+  const askBoth = {
+    "of its request": async (client: Client, change: Partial<Acceptance>) => {
+      const messages = dearAndCheap.map((message) => all.bench.message(message));
+      return [await client.ask(first, { ...change, messages, firstKey: all.bench.ids.take(messages.length) })];
+    },
+    "of its group": (client: Client, change: Partial<Acceptance>) =>
+      Promise.all(dearAndCheap.map((message, index) => client.ask(first, index === 0 ? change : {}, message))),
+  };
+
+  for (const [where, ask] of Object.entries(askBoth))
+    await t.test(`a message that another ${where} left too little for is paid by a top-up in between`, async () => {
+      const client = await makeClient(all, 15n);
+      const sent = await toppedUpMeanwhile(client, 8n, 100n, (change) => ask(client, change));
+      assert.deepEqual(statusesOf(sent), [ACCEPTED, ACCEPTED]);
+      await client.assertBalance(91n);
+    });
+
+  await t.test(
+    "a charge of a balance below its mark that a top-up has raised above it passes the mark again",
+    async () => {
+      const client = await makeClient(all, 10n);
+      await client.change(first, alertBelow(15n));
+      const sent = await toppedUpMeanwhile(client, 5n, 18n, (change) => client.ask(first, change));
+      assert.deepEqual(statusesOf([sent]), [ACCEPTED]);
+      await client.assertBalance(13n);
+      assert.deepEqual(await client.told(), ["10", "13"]);
     },
   );
 

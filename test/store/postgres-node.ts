@@ -1,6 +1,5 @@
 /** Nodes that share a test's database, each an engine with its store, and a session beside them that keeps them waiting. */
 import type { TestContext } from "node:test";
-import { RULES } from "../../src/commands/table.ts";
 import { PostgresConnection } from "../../src/drivers/postgres/connection.ts";
 import type { Session } from "../../src/drivers/postgres/link.ts";
 import type { QueuedMessage } from "../../src/message/message.ts";
@@ -8,8 +7,9 @@ import { silentLog } from "../../src/runtime/log.ts";
 import { callsOf, GroupCommit, storeOver } from "../../src/store/group.ts";
 import type { Feed } from "../../src/store/port/delivery.ts";
 import type { Store } from "../../src/store/port/store.ts";
-import { PostgresEngine, type PostgresOptions } from "../../src/store/postgres/engine.ts";
+import type { PostgresEngine, PostgresOptions } from "../../src/store/postgres/engine.ts";
 import { lineOfCall } from "../../src/store/told-lines.ts";
+import { openEngine } from "../support/nodes.ts";
 import { PATIENT_MS } from "../support/postgres.ts";
 import { eventually } from "../support/service.ts";
 import { VirtualClock } from "../support/virtual-clock.ts";
@@ -32,18 +32,7 @@ export async function openNode(
   url: string,
   changes: Partial<PostgresOptions> = {},
 ): Promise<Node> {
-  const engine = await PostgresEngine.open({
-    rules: RULES,
-    url,
-    connections: 3,
-    statementTimeoutMs: PATIENT_MS,
-    leaseMs: 60_000,
-    clock: new VirtualClock(NOW),
-    log: silentLog,
-    lanes: { lane: 100, total: 1_000 },
-    mode: "deliver",
-    ...changes,
-  });
+  const engine = await openEngine(url, { clock: new VirtualClock(NOW), ...changes });
   t.after(() => engine.abandon());
   const feeds: Feed[] = [];
   const fenced: string[] = [];

@@ -1,7 +1,6 @@
 /** Nodes on one database: who is taken for dead and who is not, and what becomes of a commit whose connection died in it. */
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { RULES } from "../../src/commands/table.ts";
 import { CarrierNotes } from "../../src/dispatch/carrier-notes.ts";
 import { PostgresConnection } from "../../src/drivers/postgres/connection.ts";
 import type { Session } from "../../src/drivers/postgres/link.ts";
@@ -10,9 +9,9 @@ import { silentLog } from "../../src/runtime/log.ts";
 import { localStore } from "../../src/store/group.ts";
 import type { LaneBounds } from "../../src/store/lanes.ts";
 import { type Feed, SWEEP_START } from "../../src/store/port/delivery.ts";
-import { PostgresEngine } from "../../src/store/postgres/engine.ts";
 import { Nodes } from "../../src/store/postgres/nodes.ts";
 import { fakePostgres } from "../support/fake-postgres.ts";
+import { openEngine } from "../support/nodes.ts";
 import { PATIENT_MS, postgresUrl } from "../support/postgres.ts";
 import { eventually } from "../support/service.ts";
 import { VirtualClock } from "../support/virtual-clock.ts";
@@ -105,16 +104,7 @@ async function openNode(
   lanes: LaneBounds,
   onFeed: (feed: Feed) => void,
 ): Promise<OpenedStore> {
-  const options = {
-    url,
-    connections: 3,
-    statementTimeoutMs: PATIENT_MS,
-    leaseMs: 60_000,
-    clock,
-    log: silentLog,
-    lanes,
-  };
-  const engine = await PostgresEngine.open({ rules: RULES, ...options, mode: "deliver" });
+  const engine = await openEngine(url, { clock, lanes });
   return { store: localStore(engine, onFeed), overflowed: [], close: () => engine.abandon() };
 }
 

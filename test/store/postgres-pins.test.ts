@@ -1,10 +1,8 @@
 /** PINs on two nodes of one database: a limit is one limit, on whichever node it is met. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { RULES } from "../../src/commands/table.ts";
-import { silentLog } from "../../src/runtime/log.ts";
 import { localStore } from "../../src/store/group.ts";
-import { PostgresEngine } from "../../src/store/postgres/engine.ts";
+import { openEngine } from "../support/nodes.ts";
 import { postgresUrl } from "../support/postgres.ts";
 import {
   assertTenLookedAt,
@@ -20,20 +18,15 @@ import { Bench } from "./harness.ts";
 
 test(`two nodes look at exactly 10 of ${GUESSES} verifications, and send exactly as many PINs as they may`, async (t) => {
   const url = await postgresUrl(t);
-  const limits = { connections: 5, statementTimeoutMs: 60_000, leaseMs: 300_000 };
+  const limits = { connections: 5, leaseMs: 300_000 };
   const bench = await Bench.start(t, async () => ({
     async open(clock, lanes, onFeed) {
-      const options = { rules: RULES, url, ...limits, clock, log: silentLog, lanes, mode: "deliver" } as const;
-      const engine = await PostgresEngine.open(options);
+      const engine = await openEngine(url, { ...limits, clock, lanes });
       const store = localStore(engine, onFeed);
       return { store, ids: engine.ids, overflowed: [], close: () => engine.close() };
     },
   }));
-  const second = await PostgresEngine.open({
-    ...{ rules: RULES, url, ...limits, clock: bench.clock, log: silentLog },
-    lanes: { lane: 1, total: 1 },
-    mode: "deliver",
-  });
+  const second = await openEngine(url, { ...limits, clock: bench.clock, lanes: { lane: 1, total: 1 } });
   t.after(() => second.close());
   const stores = [bench.store, localStore(second, () => undefined)];
 

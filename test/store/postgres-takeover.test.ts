@@ -1,7 +1,6 @@
 /** Taking over from a node that is gone: it is fenced at once, and all that it owned is freed, however much that is and whoever dies meanwhile. */
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { RULES } from "../../src/commands/table.ts";
 import { PostgresConnection } from "../../src/drivers/postgres/connection.ts";
 import type { Session } from "../../src/drivers/postgres/link.ts";
 import { Lease } from "../../src/node/lease.ts";
@@ -10,12 +9,14 @@ import { silentLog } from "../../src/runtime/log.ts";
 import { localStore } from "../../src/store/group.ts";
 import type { Feed } from "../../src/store/port/delivery.ts";
 import { StoreUnavailable } from "../../src/store/port/errors.ts";
-import { PostgresEngine } from "../../src/store/postgres/engine.ts";
+import type { PostgresEngine, PostgresOptions } from "../../src/store/postgres/engine.ts";
 import { Nodes } from "../../src/store/postgres/nodes.ts";
 import { freePage, goneNodes } from "../../src/store/postgres/takeover.ts";
-import { PATIENT_MS, postgresUrl } from "../support/postgres.ts";
+import { openEngine } from "../support/nodes.ts";
+import { postgresUrl } from "../support/postgres.ts";
 import { eventually } from "../support/service.ts";
 import { Bench } from "./harness.ts";
+import { sessionOf } from "./postgres-node.ts";
 
 const LEASE_MS = 60_000;
 const SHORT_LEASE_MS = 1_000;
@@ -26,29 +27,14 @@ const OWNED_REPORTS = 1_200;
 const NOW = systemClock.now();
 const FIRST_KEY = BigInt(NOW) << 21n;
 
-async function sessionOf(t: TestContext, url: string): Promise<Session> {
-  const options = { url, connections: 1, statementTimeoutMs: PATIENT_MS, leaseMs: LEASE_MS, log: silentLog };
-  const connection = new PostgresConnection(options, "test");
-  t.after(() => connection.close());
-  return connection.session();
-}
+const CONNECTING = { connections: 4, statementTimeoutMs: STATEMENT_TIMEOUT_MS, leaseMs: LEASE_MS };
 
-const optionsOf = (url: string, leaseMs: number) => ({
-  rules: RULES,
-  url,
-  connections: 4,
-  statementTimeoutMs: STATEMENT_TIMEOUT_MS,
-  leaseMs,
-  partitionDays: 1,
-  clock: systemClock,
-  log: silentLog,
-  lanes: { lane: 100, total: 1_000 },
-  mode: "deliver" as const,
-});
+const open = (url: string, changes: Partial<PostgresOptions> = {}): Promise<PostgresEngine> =>
+  openEngine(url, { ...CONNECTING, partitionDays: 1, clock: systemClock, ...changes });
 
 /** A node that takes part; it gets the feeds and sends nothing. */
 async function startNode(t: TestContext, url: string): Promise<{ engine: PostgresEngine; feeds: Feed[] }> {
-  const engine = await PostgresEngine.open(optionsOf(url, SHORT_LEASE_MS));
+  const engine = await open(url, { leaseMs: SHORT_LEASE_MS });
   t.after(() => engine.abandon());
   const feeds: Feed[] = [];
   const lost = (reason: string): void => assert.fail(reason);
@@ -108,7 +94,7 @@ test("what a dead node owned is freed although one of its messages is locked, an
 test("when a node dies while it frees what another one owned, a third goes on with it", async (t) => {
   const url = await postgresUrl(t);
   // Its partitions are there from then on.
-  await (await PostgresEngine.open(optionsOf(url, LEASE_MS))).close();
+  await (await open(url)).close();
   const session = await sessionOf(t, url);
   const dead = await deadNode(session);
   const freeing = new Nodes({ name: "freeing", roles: ["dispatch"], leaseMs: 0, lease: new Lease() });
@@ -117,7 +103,7 @@ test("when a node dies while it frees what another one owned, a third goes on wi
   const page = await freePage(session, dead.epoch);
   assert.deepEqual([page.more, page.isLast], [true, false]);
   // It dies in the middle of the next page: the connection ends with the transaction open.
-  const dying = new PostgresConnection({ ...optionsOf(url, LEASE_MS), log: silentLog }, "dying");
+  const dying = new PostgresConnection({ url, ...CONNECTING, log: silentLog }, "dying");
   const last = await dying.session();
   await last.script(
     `BEGIN; SELECT 1 FROM gone_node FOR UPDATE; UPDATE message SET owner = NULL WHERE key = ${FIRST_KEY + 19_999n}`,
@@ -139,7 +125,7 @@ test("when a node dies while it frees what another one owned, a third goes on wi
 
 test("an owner without a row is nobody: what it has is freed, and a node that lives keeps what is its own", async (t) => {
   const url = await postgresUrl(t);
-  await (await PostgresEngine.open(optionsOf(url, LEASE_MS))).close();
+  await (await open(url)).close();
   const session = await sessionOf(t, url);
   const nobody = await deadNode(session);
   await session.query("DELETE FROM node WHERE epoch = $1", [nobody.epoch]);
@@ -159,7 +145,7 @@ test("from the fence on a node does nothing with what it still owns", async (t) 
   const lease = new Lease();
   const bench = await Bench.start(t, async () => ({
     async open(clock, lanes, onFeed) {
-      const engine = await PostgresEngine.open({ ...optionsOf(url, LEASE_MS), clock, lanes, lease });
+      const engine = await open(url, { clock, lanes, lease });
       return { store: localStore(engine, onFeed), overflowed: [], close: () => engine.abandon() };
     },
   }));
@@ -184,7 +170,7 @@ test("from the fence on a node does nothing with what it still owns", async (t) 
 
 test("a node that ends frees what it has, and leaves to the others what it cannot", async (t) => {
   const url = await postgresUrl(t);
-  const ending = await PostgresEngine.open(optionsOf(url, LEASE_MS));
+  const ending = await open(url);
   const session = await sessionOf(t, url);
   const holding = await sessionOf(t, url);
   await deadNode(session);

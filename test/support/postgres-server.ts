@@ -214,12 +214,14 @@ export async function startPostgres(options: {
   };
 }
 
-/** Statements, one after the other, on a connection of their own. */
-export async function command(url: string, ...texts: readonly string[]): Promise<void> {
+/** Statements, one after the other, on a connection of their own; gives the rows of the last. */
+export async function command(url: string, ...texts: readonly string[]): Promise<Record<string, unknown>[]> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
-    for (const text of texts) await client.query(text);
+    let rows: Record<string, unknown>[] = [];
+    for (const text of texts) ({ rows } = await client.query(text));
+    return rows;
   } finally {
     await client.end();
   }

@@ -36,14 +36,24 @@ const parkedBy = (columns: readonly string[], lock: string): RowsStatement => {
   const newest = columns.map((column) => newestParked(column, lock)).join(" UNION ALL ");
   return selection(BY_NAME, PARKED.list, `JOIN LATERAL (${newest}) AS newest ON true ORDER BY id`);
 };
+/**
+ * A row of a table, by its key. Where the table was empty when the planner looked, a join may walk the whole index instead, and it is full a moment later;
+ * a lateral query with a bound is never turned into one, and costs no more.
+ */
+const one = (table: string, columns: string, where: string, lock = ""): string =>
+  `JOIN LATERAL (SELECT ${columns} FROM ${table} WHERE ${where} LIMIT 1 ${lock}) AS ${table} ON true`;
 const REPORTS = `JOIN report ON ${isAt("report", "id", "wanted_key")}`;
-const BULKS = "JOIN bulk ON account_id = wanted_account AND bulk_id = wanted_bulk ORDER BY account_id, bulk_id";
 
 /** How rows are locked: what others have locked is waited for, or the statement fails. */
 const WAITING = "FOR UPDATE";
 const AT_ONCE = "FOR UPDATE NOWAIT";
 
 const atOnce = (statement: RowsStatement): RowsStatement => ({ ...statement, text: `${statement.text} NOWAIT` });
+
+const bulksWith = (lock: string): RowsStatement => {
+  const bulk = one("bulk", "*", "account_id = wanted_account AND bulk_id = wanted_bulk", lock);
+  return selection(BY_BULK, BULK.list, bulk, "wanted_account, wanted_bulk");
+};
 
 const MESSAGES = selection(
   BY_KEY,
@@ -66,7 +76,7 @@ const WALLETS = selection(
   `wallet.account_id AS "accountId", wallet.id, CAST(balance_micros AS TEXT) AS balance, wallet.revision,
    CAST(credit_limit_micros AS TEXT) AS "creditLimit", wallet.currency, account.key AS "accountKey",
    CAST(alert_below_micros AS TEXT) AS "alertBelow", alert_url AS "alertUrl"`,
-  `JOIN wallet ON wallet.account_id = wanted_key JOIN account ON account.id = wanted_key ORDER BY wallet.id`,
+  `JOIN wallet ON wallet.account_id = wanted_key ${one("account", "*", "id = wanted_key")} ORDER BY wallet.id`,
 );
 
 export const FIND = {
@@ -80,7 +90,7 @@ export const FIND = {
   anyParked: selection(
     BY_NAME,
     `wanted_carrier AS "carrierId", wanted_id AS "carrierMessageId"`,
-    "WHERE EXISTS (SELECT 1 FROM parked_receipt WHERE carrier_id = wanted_carrier AND carrier_message_id = wanted_id)",
+    one("parked_receipt", "1", "carrier_id = wanted_carrier AND carrier_message_id = wanted_id"),
   ),
   parkedAtOnce: parkedBy(NAMES, AT_ONCE),
   parkedForPhone: parkedBy(PHONES, WAITING),
@@ -89,16 +99,16 @@ export const FIND = {
   lockedWallets: { ...WALLETS, text: `${WALLETS.text} FOR UPDATE OF wallet` },
   names: selection(
     wanted({ accountId: ["wanted_account", "bigint"], clientMessageId: ["wanted_name", "text"] }),
-    `account_id AS "accountId", client_message_id AS "clientMessageId"`,
-    "JOIN message_name ON account_id = wanted_account AND client_message_id = wanted_name",
+    `wanted_account AS "accountId", wanted_name AS "clientMessageId"`,
+    one("message_name", "1", "account_id = wanted_account AND client_message_id = wanted_name"),
   ),
   optOuts: selection(
     wanted({ list: ["wanted_list", "bigint"], number: ["wanted_number", "text"] }),
-    "account_id AS list, number",
-    "JOIN opt_out ON account_id = wanted_list AND number = wanted_number",
+    "wanted_list AS list, wanted_number AS number",
+    one("opt_out", "1", "account_id = wanted_list AND number = wanted_number"),
   ),
-  bulks: selection(BY_BULK, BULK.list, BULKS),
-  lockedBulks: selection(BY_BULK, BULK.list, `${BULKS} FOR UPDATE OF bulk`),
+  bulks: bulksWith(""),
+  lockedBulks: bulksWith(WAITING),
   replays: selection(
     wanted({
       accountId: ["wanted_account", "bigint"],
@@ -107,8 +117,11 @@ export const FIND = {
       bodyHash: ["wanted_hash", "text"],
     }),
     REPLAY.list,
-    `JOIN replay ON account_id = wanted_account AND kind = wanted_kind AND token = wanted_token
-     WHERE kind = 'key' OR body_hash = wanted_hash`,
+    one(
+      "replay",
+      "*",
+      `account_id = wanted_account AND kind = wanted_kind AND token = wanted_token AND (kind = 'key' OR body_hash = wanted_hash)`,
+    ),
   ),
   reports: selection(BY_KEY, REPORT.list, `${REPORTS} FOR UPDATE OF report`, "wanted_key"),
   // Locked for sharing, so that whoever settles it waits until what is to come after it can be seen.
