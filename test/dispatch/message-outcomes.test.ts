@@ -14,7 +14,8 @@ import { STATUS } from "../../src/sms/statuses.ts";
 import { localStore } from "../../src/store/group.ts";
 import { MAX_TRIES } from "../../src/store/outcome-recorder.ts";
 import { StoreUnavailable } from "../../src/store/port/errors.ts";
-import type { Store } from "../../src/store/port/store.ts";
+import type { CommandInput, Store } from "../../src/store/port/store.ts";
+import { lineOfId, TOLD_LINES } from "../../src/store/told-lines.ts";
 import { Bench, CARRIER, NOW } from "../store/harness.ts";
 import { openEngine } from "../support/nodes.ts";
 import { until } from "../support/patience.ts";
@@ -28,8 +29,9 @@ interface CarrierQueue {
   readonly session: Session;
   /** Lines of the log. */
   readonly lines: string[];
-  /** Calls of each command. */
+  /** Calls of each command, and what they were given. */
   readonly calls: Map<string, number>;
+  readonly told: { readonly command: string; readonly input: unknown }[];
   /** Fails calls as long as it gives an error for one. */
   fault: (command: string) => Error | null;
 }
@@ -52,12 +54,14 @@ async function startDispatch(t: TestContext, leaseMs = CONNECTING.leaseMs): Prom
   const connection = new PostgresConnection(connecting, "test");
   t.after(() => connection.close());
   const calls = new Map<string, number>();
+  const told: { command: string; input: unknown }[] = [];
   const lines: string[] = [];
   const line = ((_: unknown, text: string) => void lines.push(text)) as Log["error"];
   const counts = zeroCounts();
   const store = new Proxy(bench.store, {
     get: (target, name: keyof Store) => async (input: never) => {
       calls.set(name, (calls.get(name) ?? 0) + 1);
+      told.push({ command: name, input });
       const fault = carrierQueue.fault(name);
       if (fault !== null) throw fault;
       return target[name](input);
@@ -68,11 +72,12 @@ async function startDispatch(t: TestContext, leaseMs = CONNECTING.leaseMs): Prom
     clock: systemClock,
     log: { ...silentLog, error: line, warn: line, info: line, debug: line },
     onWritten: () => undefined,
+    toldLines: TOLD_LINES,
     counts,
   });
   t.after(() => outcomes.recorder.abandon());
   const session = await connection.session();
-  const carrierQueue: CarrierQueue = { url, bench, outcomes, counts, session, lines, calls, fault: () => null };
+  const carrierQueue: CarrierQueue = { url, bench, outcomes, counts, session, lines, calls, told, fault: () => null };
   return carrierQueue;
 }
 
@@ -185,6 +190,39 @@ test("what looks like a receipt and comes just before the answer to its submit i
     1,
   );
   assert.equal((await rows(carrierQueue, "SELECT 1 FROM incoming_message")).length, 0);
+});
+
+test("what is told under ids of two lines goes in calls of its own, and a submit behind what was told of its message before", async (t) => {
+  const { bench, outcomes, told } = await startDispatch(t);
+  await bench.accept(Array.from({ length: 20 }, () => bench.message()));
+  const messages = bench.takeMessages();
+  const [first] = messages;
+  outcomes.again({ key: first!.key, unknown: true, taken: null });
+  for (const [index, { key, to }] of messages.entries()) {
+    const parts = [{ carrierMessageId: String(index), counts: true }];
+    outcomes.submitted({ key, carrierId: CARRIER, parts, refusedErrorId: null, atMs: NOW }, to);
+  }
+  await outcomes.recorder.settled();
+  await Promise.all(messages.map((_, index) => outcomes.receipt(CARRIER, bench.receipt(String(index)))));
+  const linesOf = (items: readonly { carrierMessageId: string }[]): number[] => [
+    ...new Set(items.map(({ carrierMessageId }) => lineOfId(carrierMessageId, TOLD_LINES))),
+  ];
+  const submits = told.flatMap(({ command, input }, place) =>
+    command === "submitted" ? { place, messages: (input as CommandInput<"submitted">).messages } : [],
+  );
+  const receipts = told.flatMap(({ command, input }) =>
+    command === "received" ? [(input as CommandInput<"received">).receipts] : [],
+  );
+  const inLines = [
+    ...submits.map((call) => linesOf(call.messages.flatMap(({ parts }) => parts))),
+    ...receipts.map(linesOf),
+  ];
+  assert.ok(inLines.every((lines) => lines.length === 1));
+  assert.equal(new Set(inLines.flat()).size, TOLD_LINES);
+  const again = told.findIndex(({ command }) => command === "again");
+  const submitOfFirst = submits.findIndex((call) => call.messages.some(({ key }) => key === first!.key));
+  assert.ok(submits[submitOfFirst]!.place > again);
+  assert.equal(submits[submitOfFirst]!.messages.length, 1, "the others did not wait for it");
 });
 
 /** With a short lease the database also ends what a busy machine leaves alone for that long. */

@@ -10,11 +10,44 @@ import { silentLog } from "../../src/runtime/log.ts";
 import { STATUS } from "../../src/sms/statuses.ts";
 import { StoreUnavailable } from "../../src/store/port/errors.ts";
 import type { CommandInput, Store } from "../../src/store/port/store.ts";
+import { lineOfId, TOLD_LINES } from "../../src/store/told-lines.ts";
 import { cutProxy } from "../support/cut-proxy.ts";
 import { postgresUrl } from "../support/postgres.ts";
 import { eventually } from "../support/service.ts";
 import { CARRIER, HOUR, NOW } from "./harness.ts";
 import { benchOn, openNode, sessionOf, taken, waiting } from "./postgres-node.ts";
+
+// --- Lines of one node -----------------------------------------------------------------------------------------------------
+
+test("a receipt that misses its part by a commit of another line of its own node is found after it", async (t) => {
+  const url = await postgresUrl(t);
+  const session = await sessionOf(t, url);
+  const node = await openNode(t, url);
+  await node.start();
+  const bench = await benchOn(t, node);
+  await bench.accept([bench.message()]);
+  const { key } = taken(node)[0]!;
+  const ids = [0, 1].map((line) => ["a", "b", "c", "d"].find((id) => lineOfId(id, TOLD_LINES) === line)!);
+  const parts = ids.map((carrierMessageId) => ({ carrierMessageId, counts: true }));
+  await session.script("BEGIN; LOCK TABLE part IN EXCLUSIVE MODE");
+  const submitted = node.delivery.submitted({
+    messages: [{ key, carrierId: CARRIER, parts, refusedErrorId: null, atMs: NOW }],
+  });
+  await waiting(session, 1);
+  const run = t.mock.method(node.engine, "run");
+  const heard = await node.delivery.received({ carrierId: CARRIER, receipts: [bench.receipt(ids[1]!)] });
+  assert.equal(heard.unmatched, 1, "the other line has not seen the part");
+  // Whoever parks a receipt looks once more, in vain.
+  await eventually(async () => run.mock.calls.length > 0);
+  await Promise.all(run.mock.calls.map(({ result }) => result));
+  await session.script("COMMIT");
+  await submitted;
+  await eventually(async () => {
+    const { rows } = await session.query<{ id: string }>("SELECT carrier_message_id AS id FROM part");
+    return rows.length === 1 && rows[0]!.id === ids[0];
+  });
+  assert.deepEqual((await session.query("SELECT 1 FROM parked_receipt")).rows, []);
+});
 
 // --- Commits that fail, and answers that are lost --------------------------------------------------------------------------
 

@@ -4,7 +4,7 @@
  *   BEGIN, the node's fence, what the group needs  ──▶  the commands, in memory  ──▶  what they changed, COMMIT
  *                     one round trip                                                     another
  *
- * While the database works for one line, the node works for another. What one line has not committed the other does not see: they are to each other
+ * While the database works for one line, the node works for another. What one line has not committed the others do not see: they are to each other
  * as two nodes are.
  *
  * A line may have two places, each with a connection. Then the next group is made ready while the one before it is committed, if it locks nothing by that:
