@@ -36,7 +36,7 @@ export type RowName = keyof typeof ROWS;
 /** Passed on to the options of the full cycle, with what is otherwise so here. */
 const PASSED = {
   accounts: "64",
-  connections: "128",
+  connections: "256",
   backlog: "4000",
   "warm-up": "10000",
   repeat: "3",
@@ -55,7 +55,7 @@ The full cycle by several nodes on one PostgreSQL server, for each number of nod
   --repeat N         rounds (3)
   --warm-up N        messages a node before the first of each kind, by which its size is found too (10000)
   --accounts N       accounts, where they are many (64)
-  --connections N    requests under way a node (128), and --backlog messages (4000)
+  --connections N    requests under way a node (256), and --backlog messages (4000)
   --load N           so many generators, carriers and sinks (1)
   --pinned           each account over one node
   --url postgres://… a server to use`;
