@@ -1,6 +1,7 @@
 /**
  * What delivery tells of messages is written in several lines beside each other, where the engine has them (postgres/engine.ts). All that is told under
- * one id of a carrier goes in one line, so that a receipt stays behind what was told of its message. What has no such id goes in the first.
+ * one id of a carrier goes in one line, so that a receipt stays behind what was told of its message. What has no such id goes in the first, and all of it while
+ * it is little (threads/store.ts): at such a turn a receipt may miss its message, as on another node.
  */
 import type { Call } from "./group.ts";
 import type { CommandInput } from "./port/store.ts";

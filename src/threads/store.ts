@@ -16,7 +16,15 @@ import type { Metric } from "../runtime/metrics.ts";
 import { Phases } from "../runtime/phases.ts";
 import { outsideOf, TravelClock } from "../runtime/travel-clock.ts";
 import type { Settings } from "../settings/settings.ts";
-import { type Caller, callsOf, type Engine, GroupCommit, type SendCall, type Urgency } from "../store/group.ts";
+import {
+  type Call,
+  type Caller,
+  callsOf,
+  type Engine,
+  GroupCommit,
+  type SendCall,
+  type Urgency,
+} from "../store/group.ts";
 import type { LaneBounds } from "../store/lanes.ts";
 import { type EmbeddedStore, storeName } from "../store/open.ts";
 import type { Feed, LaneName } from "../store/port/delivery.ts";
@@ -59,6 +67,10 @@ export interface StoreNews {
 
 /** A few milliseconds are nothing to whoever waits for a flush to disk, and less to what carriers have said. */
 const GROUP_PAUSE_MS = { awaited: 3, soon: 6 };
+
+/** So many calls of delivery, of up to a hundred items each, are no more than a group. */
+const FEW_CALLS = 8;
+const MANY_FOR_MS = 1_000;
 
 /** How often the embedded store looks for what others have written, and writes what was left for later. Others are heard within a second (catalogue.ts). */
 const LOOK_AROUND_MS = 950;
@@ -149,6 +161,17 @@ try {
     new GroupCommit(engine, onFeed, { clock: systemClock, ms: GROUP_PAUSE_MS }, groups);
   const group = line(store.engine);
   const told = store.engine.beside?.map(line) ?? [group];
+  /** Calls of delivery without an answer. While they are few, one line has them all: two would make twice as many commits of them. */
+  let toldCalls = 0;
+  let manyUntilMs = 0;
+  const toldLine = (call: Call): number => {
+    const nowMs = systemClock.monotonic();
+    if (toldCalls > FEW_CALLS) manyUntilMs = nowMs + MANY_FOR_MS;
+    return nowMs < manyUntilMs ? lineOfCall(call, told.length) : 0;
+  };
+  const answered = (): void => {
+    toldCalls--;
+  };
   const handler = (urgency: Urgency, caller: Caller): ((command: string, input: unknown) => Promise<unknown>) => {
     const sendersOf = (one: GroupCommit): Record<Urgency, SendCall> => ({
       awaited: callsOf(one, "awaited", caller),
@@ -162,8 +185,12 @@ try {
       const isAwaited = (input as { awaited?: boolean } | undefined)?.awaited === true;
       // Receipts stay behind what was told of their messages, whoever a carrier has told them.
       const isTold = caller === "delivery" || command === "received";
-      const send = isTold ? toTold[lineOfCall({ command, input }, told.length)]! : toClients;
+      const send = isTold ? toTold[toldLine({ command, input })]! : toClients;
       const answer = send[isAwaited ? "awaited" : urgency]({ command, input });
+      if (isTold) {
+        toldCalls++;
+        void answer.then(answered, answered);
+      }
       if (command !== "accept") return answer;
       rest.stop();
       return answer.then((outcome) => packAcceptance(outcome as AcceptanceOutcome));

@@ -18,10 +18,8 @@ import { IdMark, startAfter } from "../id-mark.ts";
 import { LaneAccounts, type LaneBounds } from "../lanes.ts";
 import { COMMAND_MODES, type CommandMode } from "../modes.ts";
 import type { Feed, LaneName } from "../port/delivery.ts";
-import type { PartName } from "../port/receipts.ts";
 import type { CommandInput, CommandName } from "../port/store.ts";
 import { NextReferences } from "../references.ts";
-import { lineOfId, TOLD_LINES } from "../told-lines.ts";
 import { ConcurrentCommands } from "./concurrent.ts";
 import { Heartbeat } from "./heartbeat.ts";
 import { idMarks } from "./id-marks.ts";
@@ -31,6 +29,7 @@ import { CLIENT_PLACES, Nodes, WRITERS } from "./nodes.ts";
 import { OwnedMessages } from "./owned-messages.ts";
 import { Partitions, partitionDays } from "./partitions.ts";
 import { ServiceWallets } from "./service-wallets.ts";
+import { NO_NAMES } from "./tables.ts";
 import { leave, TakeOver } from "./takeover.ts";
 import { FIRST_LANE, waitingLanes } from "./waiting-lanes.ts";
 import { Watch, type WatchParts } from "./watch.ts";
@@ -115,12 +114,11 @@ export class PostgresEngine implements Engine {
         standing,
         onFenced: () => this.#fence(),
         onFeed: (feed) => this.#onFeed(feed),
-        onCommitted: (unit, { ids, others }) => {
+        onCommitted: (unit, names) => {
           // Meanwhile another line may have claimed all that it could see of the lane.
           for (const lane of unit.overflowed.values()) this.#lanes.setOverflowed(lane, true);
-          const isElsewhere = ({ carrierMessageId }: PartName): boolean =>
-            nodes.hasOthers || lineOfId(carrierMessageId, TOLD_LINES) !== line - 1;
-          this.#loops?.watch.committed(unit, { ids: ids.filter(isElsewhere), others });
+          const isAlone = !nodes.hasOthers && this.#ofDelivery.filter(({ isInUse }) => isInUse).length < 2;
+          this.#loops?.watch.committed(unit, isAlone ? NO_NAMES : names);
           if (unit.changed) this.#loops?.watch.changed();
         },
       });

@@ -35,6 +35,8 @@ export interface NewNames {
   readonly others: readonly PartName[];
 }
 
+export const NO_NAMES: NewNames = { ids: [], others: [] };
+
 /** How a transaction comes by its rows. */
 export interface Locking {
   /** It waits for the locks of others also where it has some itself. */

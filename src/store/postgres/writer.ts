@@ -85,6 +85,7 @@ const MAX_HASTY_TRIES = 4;
 /** How long callers wait to hear whether a commit went through whose answer was lost. */
 const RESOLVE_MS = 3_000;
 const RESOLVE_EVERY_MS = 100;
+const IN_USE_MS = 60_000;
 
 /** A commit whose answer was lost: it went through, or it did not. */
 interface Unresolved {
@@ -119,14 +120,21 @@ export class Writer {
   /** Resolves when all groups so far have ended. */
   #ended: Promise<void> = Promise.resolve();
   #groups = 0;
+  #beganAtMs = Number.NEGATIVE_INFINITY;
   #transactions = 0;
 
   constructor(parts: WriterParts) {
     this.#parts = parts;
   }
 
+  /** It may have a group under way, or has had one while others were, however long those last. */
+  get isInUse(): boolean {
+    return systemClock.monotonic() - this.#beganAtMs < IN_USE_MS;
+  }
+
   async run(calls: readonly Call[], onHandedOver: () => void = () => undefined): Promise<GroupResult> {
     const { places } = this.#parts;
+    this.#beganAtMs = systemClock.monotonic();
     const turn = { place: places[this.#groups++ % places.length]!, before: this.#ended, onHandedOver };
     const run = this.#run(calls, turn);
     this.#ended = run.then(
