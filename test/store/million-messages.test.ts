@@ -72,6 +72,7 @@ class CountingSql implements Sql {
     this.#db = db;
     this.dialect = {
       along: (index: string | null) => (index === null ? "NOT INDEXED" : `INDEXED BY ${index}`),
+      waits: "state",
     } as Sql["dialect"];
     db.function("counted", () => {
       this.filtered++;

@@ -46,7 +46,8 @@ export class PostgresConnection {
       return link;
     } catch (error) {
       link.destroy();
-      if (!this.#closed) this.#attempts.failed(error);
+      if (this.#closed) throw new DatabaseUnavailable("the connection was closed");
+      this.#attempts.failed(error);
       throw asConnectError(error);
     } finally {
       this.#opening = null;
