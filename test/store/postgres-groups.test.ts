@@ -110,6 +110,42 @@ test("reports that were handed out in a commit whose answer was lost come with t
   assert.deepEqual(brought, ["1"]);
 });
 
+test("while it is looked up what became of a group, no other group of the line begins, though one behind it has failed", async (t) => {
+  const proxy = await cutProxy(t, await postgresUrl(t));
+  const node = await openNode(t, proxy.url);
+  await node.start();
+  const bench = await benchOn(t, node);
+  const texts: string[] = [];
+  const send = async (text: string): Promise<unknown> => {
+    try {
+      await bench.accept([bench.message()], { text });
+      texts.push(text);
+      return null;
+    } catch (error) {
+      return error;
+    }
+  };
+  for (let round = 0; round < 5; round++) {
+    const cut = proxy.cutAtCommit(`round ${round}`);
+    const first = send(`round ${round}`);
+    await cut;
+    for (let failed = 0; failed < 3; failed++) assert.ok((await send("meanwhile")) instanceof StoreUnavailable);
+    proxy.mend();
+    // Others come all the time, until one is taken.
+    await eventually(async () => (await send(`after ${round}`)) === null);
+    const fault = await first;
+    assert.ok(fault === null || fault instanceof StoreUnavailable, String(fault));
+  }
+  const session = await sessionOf(t, proxy.url);
+  const { rows } = await session.query<{ body: string }>("SELECT body FROM message");
+  const there = rows.map(({ body }) => body);
+  assert.deepEqual(
+    texts.filter((text) => !there.includes(text)),
+    [],
+    "what was acknowledged is there",
+  );
+});
+
 test("a store that is being closed takes nothing more, and what was under way is finished before the node is gone", async (t) => {
   const url = await postgresUrl(t);
   const session = await sessionOf(t, url);

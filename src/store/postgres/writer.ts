@@ -117,8 +117,9 @@ const isGrouped = ({ command }: Call): boolean => (COMMAND_MODES[command] as Com
 export class Writer {
   readonly #parts: WriterParts;
   #unresolved: Unresolved | null = null;
-  /** Resolves when all groups so far have ended. */
+  /** Resolves when all groups so far have ended; and by places, when all have up to the last that was in it. */
   #ended: Promise<void> = Promise.resolve();
+  readonly #endedIn: Promise<void>[] = [];
   #groups = 0;
   #beganAtMs = Number.NEGATIVE_INFINITY;
   #transactions = 0;
@@ -132,15 +133,17 @@ export class Writer {
     return systemClock.monotonic() - this.#beganAtMs < IN_USE_MS;
   }
 
-  async run(calls: readonly Call[], onHandedOver: () => void = () => undefined): Promise<GroupResult> {
+  run(calls: readonly Call[], onHandedOver: () => void = () => undefined): Promise<GroupResult> {
     const { places } = this.#parts;
     this.#beganAtMs = systemClock.monotonic();
-    const turn = { place: places[this.#groups++ % places.length]!, before: this.#ended, onHandedOver };
-    const run = this.#run(calls, turn);
-    this.#ended = run.then(
-      () => undefined,
-      () => undefined,
-    );
+    const index = this.#groups++ % places.length;
+    const before = this.#ended;
+    const turn = { place: places[index]!, before, onHandedOver };
+    // One may fail while the group before it is still tried again, or looked up: it has not ended before that, and its place is not free.
+    const run = (this.#endedIn[index] ?? before).then(() => this.#run(calls, turn));
+    const ended = (): Promise<void> => before;
+    this.#ended = run.then(ended, ended);
+    this.#endedIn[index] = this.#ended;
     return run;
   }
 
