@@ -60,13 +60,13 @@ export interface Database {
   reopen(): Promise<void>;
 }
 
-/** Sets a database up for `serve`: an operator, a client with money, and this catalogue. */
-export async function setUp(t: TestContext, url: string, catalogue: string): Promise<Database> {
+/** Sets a database up for `serve`: an operator, a client with money, and this catalogue. `lookUrl` is where its own look goes: a failover may change that. */
+export async function setUp(t: TestContext, url: string, catalogue: string, lookUrl = () => url): Promise<Database> {
   const settings = readSettings({ environment: {}, flags: { store: { url } } });
   const opened = await openStore({ settings, clock: systemClock, log: silentLog, deliver: null, name: "test" });
   const store = localStore(opened.engine, () => undefined);
   const connect = async (): Promise<pg.Client> => {
-    const made = new pg.Client({ connectionString: url });
+    const made = new pg.Client({ connectionString: lookUrl() });
     // The database may be stopped by the test.
     made.on("error", () => undefined);
     await made.connect();

@@ -1,0 +1,81 @@
+/**
+ * The service on a database that dies, with the tools that operators use: `npm run failover -- TOOL`. It is not part of `npm test`, because it needs
+ * programs that npm does not bring, and takes minutes. It leaves nothing behind.
+ */
+import { type TestContext, test } from "node:test";
+import { parseArgs } from "node:util";
+import { goThrough, type Managed, primary, type Rounds } from "./failovers.ts";
+import { PATRONI, startPatroni } from "./patroni.ts";
+import { BIN, missing, Place, versionOf } from "./place.ts";
+import { Trial } from "./trial.ts";
+
+const EXIT_USAGE = 2;
+const HELP = `npm run failover -- TOOL [options]
+  patroni         three servers, Patroni with etcd; nodes go through HAProxy, or with --hosts to the servers themselves
+Options
+  --rounds N       failovers, by kill -9 of the primary and its watcher (3)
+  --switchovers N  changes of places that the tool is asked for (1)
+  --hosts          the nodes' URL names all servers
+`;
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    rounds: { type: "string", default: "3" },
+    switchovers: { type: "string", default: "1" },
+    hosts: { type: "boolean", default: false },
+    help: { type: "boolean", default: false },
+  },
+});
+const rounds: Rounds = { failovers: Number(values.rounds), switchovers: Number(values.switchovers) };
+
+interface Tool {
+  readonly programs: readonly string[];
+  readonly packages: string;
+  readonly version: () => string;
+  readonly run: (t: TestContext, place: Place) => Promise<void>;
+}
+
+const TOOLS: Readonly<Record<string, Tool>> = {
+  patroni: {
+    ...PATRONI,
+    async run(t, place) {
+      const managed = await startPatroni(place);
+      await failOver(t, managed, values.hosts ? hostsUrl(managed) : managed.balanced);
+    },
+  },
+};
+
+/** One URL with all servers, of which the node takes the one that takes writes. */
+function hostsUrl({ servers }: Managed): string {
+  const [first] = servers;
+  const hosts = servers.map(({ url }) => new URL(url).host).join(",");
+  return `${first!.url.replace(new URL(first!.url).host, hosts)}?target_session_attrs=read-write`;
+}
+
+async function failOver(t: TestContext, managed: Managed, nodeUrl: string): Promise<void> {
+  let first = await primary(managed.servers);
+  const trial = await Trial.start(t, nodeUrl, () => first.url);
+  await goThrough(managed, trial, rounds);
+  first = await primary(managed.servers);
+  await trial.finish();
+}
+
+const tool = TOOLS[positionals[0] ?? ""];
+if (values.help || tool === undefined) {
+  process.stdout.write(HELP);
+  process.exitCode = values.help ? 0 : EXIT_USAGE;
+} else if (missing(tool.programs).length > 0) {
+  console.error(`It needs ${missing(tool.programs).join(", ")}. On Debian: apt-get install ${tool.packages}`);
+  process.exitCode = EXIT_USAGE;
+} else {
+  test(positionals[0], async (t) => {
+    const place = new Place();
+    try {
+      const server = BIN === undefined ? "" : `, PostgreSQL ${versionOf(`${BIN}/postgres`, "--version")}`;
+      console.log(`${tool.version()}${server}`);
+      await tool.run(t, place);
+    } finally {
+      place.remove();
+    }
+  });
+}
