@@ -36,11 +36,11 @@ async function ask(url: string, sql: string): Promise<unknown> {
   }
 }
 
-/** The server that takes writes. */
+/** The server that takes writes. pg_auto_failover keeps one that is no standby any more from doing so for a while. */
 export function primary(servers: readonly Server[]): Promise<Server> {
   return eventually(async () => {
     for (const server of servers)
-      if ((await ask(server.adminUrl, "SELECT pg_is_in_recovery()")) === false) return server;
+      if ((await ask(server.adminUrl, "SHOW transaction_read_only")) === "off") return server;
     return null;
   });
 }
@@ -82,7 +82,7 @@ export async function goThrough({ servers, switchOver }: Managed, trial: Trial, 
     const row = {
       round,
       event: `${kills ? "kill" : "switchover"} of ${old.name}`,
-      "to promotion, s": seconds(promoted.atMs - before.atMs),
+      "to writes, s": seconds(promoted.atMs - before.atMs),
       "then to a 200, s": seconds(accepts),
       "then to a part, s": seconds(dispatches),
       "answers of 503": trial.refused() - refused,

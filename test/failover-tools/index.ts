@@ -4,14 +4,18 @@
  */
 import { type TestContext, test } from "node:test";
 import { parseArgs } from "node:util";
+import { AUTO_FAILOVER, startAutoFailover } from "./auto-failover.ts";
 import { goThrough, type Managed, primary, type Rounds } from "./failovers.ts";
 import { PATRONI, startPatroni } from "./patroni.ts";
+import { PGBOUNCER, tryPgBouncer } from "./pgbouncer.ts";
 import { BIN, missing, Place, versionOf } from "./place.ts";
 import { Trial } from "./trial.ts";
 
 const EXIT_USAGE = 2;
 const HELP = `npm run failover -- TOOL [options]
-  patroni         three servers, Patroni with etcd; nodes go through HAProxy, or with --hosts to the servers themselves
+  patroni          three servers, Patroni with etcd; nodes go through HAProxy, or with --hosts to the servers themselves
+  auto-failover    two servers and a monitor of pg_auto_failover; nodes know both servers
+  pgbouncer        a server that is killed and comes back behind PgBouncer, with two settings, and its transaction mode
 Options
   --rounds N       failovers, by kill -9 of the primary and its watcher (3)
   --switchovers N  changes of places that the tool is asked for (1)
@@ -43,6 +47,14 @@ const TOOLS: Readonly<Record<string, Tool>> = {
       await failOver(t, managed, values.hosts ? hostsUrl(managed) : managed.balanced);
     },
   },
+  "auto-failover": {
+    ...AUTO_FAILOVER,
+    async run(t, place) {
+      const managed = await startAutoFailover(place);
+      await failOver(t, managed, hostsUrl(managed));
+    },
+  },
+  pgbouncer: { ...PGBOUNCER, run: (t, place) => tryPgBouncer(t, place, rounds.failovers) },
 };
 
 /** One URL with all servers, of which the node takes the one that takes writes. */

@@ -1,8 +1,9 @@
 /** Three servers that Patroni watches over with etcd, and HAProxy, which leads to the one that takes writes. */
 import { randomBytes } from "node:crypto";
+import { eventually } from "../support/patience.ts";
 import { closedPort } from "../support/ports.ts";
 import { command } from "../support/postgres-server.ts";
-import { type Managed, type Server, settled } from "./failovers.ts";
+import { type Managed, primary, type Server, settled } from "./failovers.ts";
 import { fromPage } from "./page.ts";
 import { BIN, type Place, versionOf } from "./place.ts";
 
@@ -65,6 +66,11 @@ export async function startPatroni(place: Place): Promise<Managed & { readonly b
   return {
     servers,
     balanced: urlOf(`${HOST}:${proxy}`),
-    switchOver: ({ name }) => place.run("patronictl", "-c", config, "switchover", "--master", name, "--force"),
+    // It refuses until it has noted which standby commits wait for.
+    switchOver: (old) =>
+      eventually(async () => {
+        if ((await primary(servers)) !== old) return true;
+        await place.run("patronictl", "-c", config, "switchover", "--master", old.name, "--force").catch(() => null);
+      }),
   };
 }

@@ -83,7 +83,7 @@ export class Place {
   }
 
   #options() {
-    return { ...this.#as, cwd: this.directory, env: { PATH: `${PATH}:${BIN}`, HOME: this.directory } };
+    return { ...this.#as, cwd: this.directory, env: { PATH: `${BIN}:${PATH}`, HOME: this.directory } };
   }
 
   /** A folder for a server's data, with the server in it ended when the run is. */
