@@ -70,6 +70,7 @@ export async function goThrough({ servers, switchOver }: Managed, trial: Trial, 
   const rows: Record<string, unknown>[] = [];
   for (let round = 1; round <= rounds.failovers + rounds.switchovers; round++) {
     const old = await settled(servers);
+    await trial.flows();
     const kills = round <= rounds.failovers;
     const refused = trial.refused();
     const before = trial.sight();

@@ -10,12 +10,15 @@ import { PATRONI, startPatroni } from "./patroni.ts";
 import { PGBOUNCER, tryPgBouncer } from "./pgbouncer.ts";
 import { BIN, missing, Place, versionOf } from "./place.ts";
 import { Trial } from "./trial.ts";
+import { tryFullDisk, tryLocked } from "./troubles.ts";
 
 const EXIT_USAGE = 2;
 const HELP = `npm run failover -- TOOL [options]
   patroni          three servers, Patroni with etcd; nodes go through HAProxy, or with --hosts to the servers themselves
   auto-failover    two servers and a monitor of pg_auto_failover; nodes know both servers
   pgbouncer        a server that is killed and comes back behind PgBouncer, with two settings, and its transaction mode
+  full-disk        a server whose disk is full, for tables and then for its log; it needs root, for a file system of its own
+  locked           half a minute in which somebody holds a lock on all messages
 Options
   --rounds N       failovers, by kill -9 of the primary and its watcher (3)
   --switchovers N  changes of places that the tool is asked for (1)
@@ -54,6 +57,13 @@ const TOOLS: Readonly<Record<string, Tool>> = {
       await failOver(t, managed, hostsUrl(managed));
     },
   },
+  "full-disk": {
+    programs: ["mount"],
+    packages: "mount",
+    version: () => "PostgreSQL as npm brings it",
+    run: tryFullDisk,
+  },
+  locked: { programs: [], packages: "", version: () => "PostgreSQL as npm brings it", run: tryLocked },
   pgbouncer: { ...PGBOUNCER, run: (t, place) => tryPgBouncer(t, place, rounds.failovers) },
 };
 

@@ -70,13 +70,14 @@ export async function tryPgBouncer(t: TestContext, place: Place, rounds: number)
       const pool = await startPool(place, name, server, [mode, ...(lines ?? [])]);
       if (lines === null) {
         for (let node = 1; node <= 2; node++) {
-          const { code, stdout, stderr } = await runProgram(["init", "--yes"], { HELIOGRAPH_STORE_URL: pool });
+          const { code, stdout, stderr } = await runProgram(["init"], { HELIOGRAPH_STORE_URL: pool });
           console.log(`exit code ${code}: ${stdout}${stderr}`);
         }
         return;
       }
       const trial = await Trial.start(t, server.url, undefined, pool);
       for (let round = 1; round <= rounds; round++) {
+        await trial.flows();
         await killAndReturn(server);
         const { accepts, dispatches } = await trial.goesOn(trial.sight());
         console.log(

@@ -116,7 +116,8 @@ export function postmaster(data: string): number | null {
   return existsSync(file) ? Number(readFileSync(file, "utf8").split("\n")[0]) : null;
 }
 
-export function killed(pid: number, signal: NodeJS.Signals): boolean {
+/** False where there is no such process any more. */
+export function killed(pid: number, signal: NodeJS.Signals | 0): boolean {
   try {
     return process.kill(pid, signal);
   } catch {

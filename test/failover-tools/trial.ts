@@ -10,7 +10,6 @@ import {
   type Database,
   Load,
   type Node,
-  pause,
   sentAgain,
   setUp,
   smppCatalogue,
@@ -30,6 +29,8 @@ const LEASE_MS = 10_000;
 const SENDERS = 6;
 const PAUSE_MS = 100;
 const LOOK_EVERY_MS = 20;
+/** Messages accepted between two rounds. */
+const BETWEEN_ROUNDS = 100;
 
 export interface Sight {
   readonly atMs: number;
@@ -91,15 +92,12 @@ export class Trial {
     return { accepts, dispatches };
   }
 
-  /** What /readyz and clients' last 503 say at the moment. */
-  async says(): Promise<{ readyz: string; clients: string }> {
-    const ready = await Promise.all(
-      this.#nodes.map(({ url }) => callService(url, "GET", "/readyz", { authorization: null })),
-    );
-    return {
-      readyz: ready.map(({ status }) => status).join(" "),
-      clients: JSON.stringify(this.#load.unavailable.at(-1) ?? "200 and nothing else"),
-    };
+  /** What /readyz says at the moment, and what clients heard last that was no 200. */
+  async says(): Promise<string> {
+    const ask = (url: string) => callService(url, "GET", "/readyz", { authorization: null });
+    const ready = await Promise.all(this.#nodes.map(async ({ url }) => (await ask(url)).status));
+    const refused = JSON.stringify(this.#load.unavailable.at(-1)?.body ?? null);
+    return `/readyz ${ready.join(" and ")}, ${this.refused()} answers of 503, the last ${refused}`;
   }
 
   refused(): number {
@@ -127,13 +125,13 @@ export class Trial {
     return row;
   }
 
-  output(): string {
-    return this.#nodes.map((node) => node.output()).join("");
+  /** Some time under load, so that a round does not begin where the last one ended. */
+  async flows(): Promise<void> {
+    const before = this.#load.accepted.size;
+    await eventually(async () => this.#load.accepted.size - before >= BETWEEN_ROUNDS);
   }
 }
 
 export function seconds(ms: number): number {
   return Math.round(ms / 100) / 10;
 }
-
-export { pause };
