@@ -4,12 +4,12 @@ import { eventually } from "../support/patience.ts";
 import { closedPort } from "../support/ports.ts";
 import { command } from "../support/postgres-server.ts";
 import { type Managed, type Server, settled } from "./failovers.ts";
-import { type Place, postmaster, versionOf } from "./place.ts";
+import { installed, type Place, postmaster, versionOf } from "./place.ts";
 
 export const AUTO_FAILOVER = {
   programs: ["pg_autoctl", "postgres"],
   packages: "pg-auto-failover-cli postgresql-15-auto-failover",
-  version: () => `pg_auto_failover ${versionOf("pg_autoctl", "version")}`,
+  version: () => `pg_auto_failover ${versionOf("pg_autoctl", "version")}, ${installed()}`,
 };
 
 const HOST = "127.0.0.1";

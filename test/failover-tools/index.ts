@@ -8,7 +8,7 @@ import { AUTO_FAILOVER, startAutoFailover } from "./auto-failover.ts";
 import { goThrough, type Managed, primary, type Rounds } from "./failovers.ts";
 import { PATRONI, startPatroni } from "./patroni.ts";
 import { PGBOUNCER, tryPgBouncer } from "./pgbouncer.ts";
-import { BIN, missing, Place, versionOf } from "./place.ts";
+import { missing, Place } from "./place.ts";
 import { Trial } from "./trial.ts";
 import { tryFullDisk, tryLocked } from "./troubles.ts";
 
@@ -38,7 +38,7 @@ const rounds: Rounds = { failovers: Number(values.rounds), switchovers: Number(v
 interface Tool {
   readonly programs: readonly string[];
   readonly packages: string;
-  readonly version: () => string;
+  readonly version?: () => string;
   readonly run: (t: TestContext, place: Place) => Promise<void>;
 }
 
@@ -57,13 +57,8 @@ const TOOLS: Readonly<Record<string, Tool>> = {
       await failOver(t, managed, hostsUrl(managed));
     },
   },
-  "full-disk": {
-    programs: ["mount"],
-    packages: "mount",
-    version: () => "PostgreSQL as npm brings it",
-    run: tryFullDisk,
-  },
-  locked: { programs: [], packages: "", version: () => "PostgreSQL as npm brings it", run: tryLocked },
+  "full-disk": { programs: ["mount"], packages: "mount", run: tryFullDisk },
+  locked: { programs: [], packages: "", run: tryLocked },
   pgbouncer: { ...PGBOUNCER, run: (t, place) => tryPgBouncer(t, place, rounds.failovers) },
 };
 
@@ -93,8 +88,7 @@ if (values.help || tool === undefined) {
   test(positionals[0], async (t) => {
     const place = new Place();
     try {
-      const server = BIN === undefined ? "" : `, PostgreSQL ${versionOf(`${BIN}/postgres`, "--version")}`;
-      console.log(`${tool.version()}${server}`);
+      if (tool.version !== undefined) console.log(tool.version());
       await tool.run(t, place);
     } finally {
       place.remove();

@@ -5,13 +5,13 @@ import { closedPort } from "../support/ports.ts";
 import { command } from "../support/postgres-server.ts";
 import { type Managed, primary, type Server, settled } from "./failovers.ts";
 import { fromPage } from "./page.ts";
-import { BIN, type Place, versionOf } from "./place.ts";
+import { BIN, installed, type Place, versionOf } from "./place.ts";
 
 export const PATRONI = {
   programs: ["patroni", "patronictl", "etcd", "haproxy", "postgres"],
   packages: "patroni etcd-server haproxy postgresql-15",
   version: () =>
-    `Patroni ${versionOf("patroni", "--version")}, etcd ${versionOf("etcd", "--version")}, HAProxy ${versionOf("haproxy", "-v")}`,
+    `Patroni ${versionOf("patroni", "--version")}, etcd ${versionOf("etcd", "--version")}, HAProxy ${versionOf("haproxy", "-v")}, ${installed()}`,
 };
 
 const HOST = "127.0.0.1";

@@ -47,6 +47,11 @@ async function startPool(
   return pool.href;
 }
 
+export async function sayVersion({ url }: PostgresServer): Promise<void> {
+  const [row] = await command(url, "SHOW server_version");
+  console.log(`PostgreSQL ${row!.server_version}`);
+}
+
 /** As if its machine had lost its power; it is started again as soon as what is left of it lets go of the data. */
 async function killAndReturn(server: PostgresServer): Promise<void> {
   process.kill(server.pid!, "SIGKILL");
@@ -66,6 +71,7 @@ export async function tryPgBouncer(t: TestContext, place: Place, rounds: number)
     await t.test([mode, ...(lines ?? [])].join(", "), async (t) => {
       const server = await startPostgres({ durable: true });
       t.after(() => server.remove());
+      await sayVersion(server);
       const name = `pool${lines?.length ?? ""}`;
       const pool = await startPool(place, name, server, [mode, ...(lines ?? [])]);
       if (lines === null) {

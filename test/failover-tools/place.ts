@@ -3,7 +3,17 @@
  * be root), and only as long as the run.
  */
 import { type ChildProcess, execFile, execFileSync, spawn } from "node:child_process";
-import { chownSync, existsSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
@@ -33,15 +43,21 @@ export function versionOf(program: string, ...args: string[]): string {
   return /\d+(\.\d+)+/.exec(said)?.[0] ?? "?";
 }
 
+export function installed(): string {
+  return `PostgreSQL ${versionOf(`${BIN}/postgres`, "--version")}`;
+}
+
 export class Place {
   readonly directory = mkdtempSync(join(tmpdir(), "heliograph-failover-"));
   readonly #as = process.getuid?.() === 0 ? { uid: idOf("-u"), gid: idOf("-g") } : {};
   readonly #started: Started[] = [];
   readonly #dataFolders: string[] = [];
+  readonly #disks: string[] = [];
   #removed = false;
 
   constructor() {
     this.#own(this.directory);
+    chmodSync(this.directory, 0o711); // a server of npm's runs as nobody
     // Also when the run is broken off.
     process.once("exit", () => this.remove());
   }
@@ -93,6 +109,15 @@ export class Place {
     return folder;
   }
 
+  /** A small file system of its own, for root only. */
+  disk(name: string, size: string): string {
+    const folder = this.path(name);
+    mkdirSync(folder);
+    execFileSync("mount", ["-t", "tmpfs", "-o", `size=${size},mode=777`, "tmpfs", folder]);
+    this.#disks.push(folder);
+    return folder;
+  }
+
   remove(): void {
     if (this.#removed) return;
     this.#removed = true;
@@ -102,6 +127,7 @@ export class Place {
     for (let tries = 0; tries < END_TRIES && pids.some((pid) => isRunning(pid)); tries++) {
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, END_PAUSE_MS);
     }
+    for (const folder of this.#disks) execFileSync("umount", ["--lazy", folder]);
     rmSync(this.directory, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
   }
 }

@@ -28,6 +28,8 @@ const LEASE_MS = 10_000;
 /** Some fifty messages a second: enough to be under way at any moment, little enough for two cores. */
 const SENDERS = 6;
 const PAUSE_MS = 100;
+/** Of clients who would rather know. */
+const PATIENCE_MS = 60_000;
 const LOOK_EVERY_MS = 20;
 /** Messages accepted between two rounds. */
 const BETWEEN_ROUNDS = 100;
@@ -72,6 +74,7 @@ export class Trial {
       notifyUrl: receiver.url,
       senders: SENDERS,
       pauseMs: PAUSE_MS,
+      patienceMs: PATIENCE_MS,
     });
     const trial = new Trial(t, database, network, load, nodes);
     await trial.goesOn(trial.sight());
@@ -96,8 +99,9 @@ export class Trial {
   async says(): Promise<string> {
     const ask = (url: string) => callService(url, "GET", "/readyz", { authorization: null });
     const ready = await Promise.all(this.#nodes.map(async ({ url }) => (await ask(url)).status));
-    const refused = JSON.stringify(this.#load.unavailable.at(-1)?.body ?? null);
-    return `/readyz ${ready.join(" and ")}, ${this.refused()} answers of 503, the last ${refused}`;
+    const last = this.#load.unavailable.at(-1);
+    const after = last === undefined ? "" : `, the last after ${seconds(last.afterMs)} s: ${JSON.stringify(last.body)}`;
+    return `/readyz ${ready.join(" and ")}, ${this.refused()} answers of 503${after}`;
   }
 
   refused(): number {

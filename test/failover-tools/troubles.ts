@@ -1,12 +1,12 @@
 /** A database that is there and cannot serve: its disk is full, or somebody holds a lock on the messages for half a minute. */
-import { execFileSync } from "node:child_process";
-import { appendFileSync, chmodSync, mkdirSync, rmSync } from "node:fs";
+import { appendFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
 import pg from "pg";
 import { pause } from "../support/cluster.ts";
 import { eventually } from "../support/patience.ts";
 import { command, type PostgresServer, startPostgres } from "../support/postgres-server.ts";
+import { sayVersion } from "./pgbouncer.ts";
 import { killed, type Place } from "./place.ts";
 import { seconds, Trial } from "./trial.ts";
 
@@ -33,6 +33,7 @@ async function goesOn(trial: Trial): Promise<void> {
 export async function tryLocked(t: TestContext): Promise<void> {
   const server = await startPostgres({ durable: true });
   t.after(() => server.remove());
+  await sayVersion(server);
   const trial = await Trial.start(t, server.url);
   const other = new pg.Client({ connectionString: server.url });
   await other.connect();
@@ -62,16 +63,13 @@ async function startAgain(server: PostgresServer): Promise<boolean> {
 
 /** First only tables cannot grow; then the log needs a new file as well, which PostgreSQL does not survive. */
 export async function tryFullDisk(t: TestContext, place: Place): Promise<void> {
-  const folder = place.path("disk");
-  mkdirSync(folder);
-  execFileSync("mount", ["-t", "tmpfs", "-o", `size=${DISK}`, "tmpfs", folder]);
-  process.once("exit", () => execFileSync("umount", ["--lazy", folder]));
-  chmodSync(folder, 0o777);
+  const folder = place.disk("disk", DISK);
   const { TMPDIR } = process.env;
   process.env.TMPDIR = folder;
   const server = await startPostgres({ durable: true });
   Object.assign(process.env, { TMPDIR: TMPDIR ?? "/tmp" });
   t.after(() => server.remove());
+  await sayVersion(server);
   const trial = await Trial.start(t, server.url);
   for (const what of ["tables", "the log"]) {
     const ballast = fill(folder);

@@ -189,6 +189,7 @@ export interface Unavailable {
   readonly url: string;
   readonly status: number;
   readonly retryAfter: string | null;
+  readonly afterMs: number;
   readonly body: unknown;
 }
 
@@ -255,6 +256,7 @@ export class Load {
     const message = { from: "Sender", text, notifyUrl, destinations: [{ to }] };
     let response: Response;
     let body: string;
+    const askedAt = performance.now();
     try {
       response = await fetch(`${url}/sms/1/text/advanced`, {
         method: "POST",
@@ -268,7 +270,8 @@ export class Load {
     }
     const { status, headers } = response;
     if (status === 503) {
-      this.unavailable.push({ url, status, retryAfter: headers.get("retry-after"), body: JSON.parse(body) });
+      const afterMs = performance.now() - askedAt;
+      this.unavailable.push({ url, status, retryAfter: headers.get("retry-after"), afterMs, body: JSON.parse(body) });
       return false;
     }
     const said = status === 200 ? JSON.parse(body).messages[0] : null;
