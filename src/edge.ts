@@ -241,6 +241,7 @@ export class Edge {
       threads: metrics,
       backlog: () => health.backlog(),
       storage: () => health.storage(),
+      replication: () => health.replication(),
       now: () => clock.now(),
     });
   }

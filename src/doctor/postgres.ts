@@ -8,6 +8,8 @@ import { systemClock } from "../runtime/clock.ts";
 import { counted } from "../runtime/text.ts";
 import type { Settings } from "../settings/settings.ts";
 import { storeName } from "../store/open.ts";
+import { replicationInWords } from "../store/port/replication.ts";
+import { replicationOf } from "../store/postgres/replication.ts";
 import type { Findings } from "./finding.ts";
 import { stepsIn, toldSchema } from "./schema.ts";
 
@@ -50,6 +52,7 @@ function toldTrouble(error: unknown, settings: Settings, found: Findings): void 
 async function lookOver(link: PostgresLink, settings: Settings, found: Findings): Promise<boolean> {
   await lookAtServer(link, settings, found);
   await lookAtWrites(link, found);
+  await lookAtReplication(link, found);
   await lookAtClock(link, found);
   const version = await schemaVersion(link);
   if (version === null) {
@@ -74,6 +77,26 @@ async function lookAtWrites(link: PostgresLink, found: Findings): Promise<void> 
     isStandby ? "this database is a standby, which takes no writes" : "this database is read-only for this user",
     isStandby ? "name the primary in [store] url" : "see default_transaction_read_only of the database and of the user",
   );
+}
+
+/** Whether somebody beside this server has what it has. That it takes no writes is told before. */
+async function lookAtReplication(link: PostgresLink, found: Findings): Promise<void> {
+  const facts = await replicationOf(link).catch((error: Error) => error);
+  if (facts instanceof Error)
+    return found.warn("replication", `it could not be asked for: ${facts.message}`, "see for yourself who has a copy");
+  const { mode, hidden, user, names } = facts;
+  const says = replicationInWords(facts);
+  const wait = "name the standbys in synchronous_standby_names: two, or nothing is accepted while the only one is away";
+  if (mode === "waiting")
+    found.wrong(
+      "replication",
+      says,
+      "start the standby. Whoever takes it out of synchronous_standby_names instead may lose messages in a failover",
+    );
+  else if (mode === "asynchronous")
+    found.warn("replication", says, names === "" ? wait : "set synchronous_commit = on");
+  else if (hidden > 0) found.warn("replication", says, `let this user see them: GRANT pg_monitor TO ${user}`);
+  else if (mode !== "no_writes") found.ok("replication", says);
 }
 
 /** A setting of the server; null where it has none of that name. */
