@@ -131,7 +131,8 @@ export class PostgresEngine implements Engine {
   /** Brings the schema up to date and joins the nodes. */
   static async open(options: PostgresOptions): Promise<PostgresEngine> {
     const { url, connections, statementTimeoutMs, leaseMs, log, mode } = options;
-    const connecting: PostgresConnectionOptions = { url, connections, statementTimeoutMs, leaseMs, log };
+    const onlyReads = mode === "look";
+    const connecting: PostgresConnectionOptions = { url, connections, statementTimeoutMs, leaseMs, log, onlyReads };
     if (mode !== "look") await migrate({ url, leaseMs });
     const name = options.name ?? `heliograph ${mode}`;
     const lines = Array.from({ length: WRITERS }, () => new PostgresConnection(connecting, name));
