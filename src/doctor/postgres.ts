@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import { asDatabaseError } from "../drivers/postgres/faults.ts";
 import { PostgresLink } from "../drivers/postgres/link.ts";
+import { serversOf } from "../drivers/postgres/servers.ts";
 import { storeTrouble } from "../drivers/store-trouble.ts";
 import { ROLES } from "../node/roles.ts";
 import { systemClock } from "../runtime/clock.ts";
@@ -52,7 +53,7 @@ function toldTrouble(error: unknown, settings: Settings, found: Findings): void 
 async function lookOver(link: PostgresLink, settings: Settings, found: Findings): Promise<boolean> {
   await lookAtServer(link, settings, found);
   await lookAtWrites(link, found);
-  await lookAtReplication(link, found);
+  await lookAtReplication(link, settings, found);
   await lookAtClock(link, found);
   const version = await schemaVersion(link);
   if (version === null) {
@@ -75,12 +76,14 @@ async function lookAtWrites(link: PostgresLink, found: Findings): Promise<void> 
   found.wrong(
     "writes",
     isStandby ? "this database is a standby, which takes no writes" : "this database is read-only for this user",
-    isStandby ? "name the primary in [store] url" : "see default_transaction_read_only of the database and of the user",
+    isStandby
+      ? "name the primary in [store] url; promote this one only if that is gone and stays so"
+      : "see default_transaction_read_only of the database and of the user",
   );
 }
 
 /** Whether somebody beside this server has what it has. That it takes no writes is told before. */
-async function lookAtReplication(link: PostgresLink, found: Findings): Promise<void> {
+async function lookAtReplication(link: PostgresLink, { store }: Settings, found: Findings): Promise<void> {
   const facts = await replicationOf(link).catch((error: Error) => error);
   if (facts instanceof Error)
     return found.warn("replication", `it could not be asked for: ${facts.message}`, "see for yourself who has a copy");
@@ -88,13 +91,11 @@ async function lookAtReplication(link: PostgresLink, found: Findings): Promise<v
   const says = replicationInWords(facts);
   const wait = "name the standbys in synchronous_standby_names: two, or nothing is accepted while the only one is away";
   if (mode === "waiting")
-    found.wrong(
-      "replication",
-      says,
-      "start the standby. Whoever takes it out of synchronous_standby_names instead may lose messages in a failover",
-    );
+    found.wrong("replication", says, "start the standby: without it in synchronous_standby_names a failover may lose");
   else if (mode === "asynchronous")
     found.warn("replication", says, names === "" ? wait : "set synchronous_commit = on");
+  else if (mode === "alone" && serversOf(store.url).length > 1)
+    found.warn("replication", says, "[store] url names several servers, and none follows this one: see to their logs");
   else if (hidden > 0) found.warn("replication", says, `let this user see them: GRANT pg_monitor TO ${user}`);
   else if (mode !== "no_writes") found.ok("replication", says);
 }

@@ -53,15 +53,12 @@ export interface ReplicationFacts extends ServerFacts {
   readonly loss: Lag;
 }
 
-const NOTHING: Lag = { octets: 0, ms: 0 };
-const UNKNOWN_LAG: Lag = { octets: null, ms: null };
-
 /** "ANY 2 (a, b)", "FIRST 1 (a)", "2 (a, b)"; and "a, b", which is for one. */
 const COUNTED_NAMES = /^(?:(?:FIRST|ANY)\s+)?(\d+)\s*\(/i;
 
-/** How many standbys have to confirm. With `local` and `off` commits do not wait, whoever is named. */
-function neededBy({ names, commit }: ServerFacts): number {
-  if (names === "" || commit === "local" || commit === "off") return 0;
+/** How many standbys have to confirm. With `local` and `off` commits do not wait, whoever is named; and a standby has none. */
+function neededBy({ names, commit, isStandby }: ServerFacts): number {
+  if (names === "" || isStandby || commit === "local" || commit === "off") return 0;
   return Number(COUNTED_NAMES.exec(names)?.[1] ?? 1);
 }
 
@@ -83,9 +80,8 @@ export function nearest({ standbys }: Pick<ServerFacts, "standbys">): StandbyFac
 export function replicationFacts(server: ServerFacts): ReplicationFacts {
   const needed = neededBy(server);
   const mode = modeOf(server, needed);
-  const isSynchronous = mode === "synchronous" || mode === "waiting";
-  const loss = isSynchronous ? NOTHING : mode === "asynchronous" ? nearest(server)!.lag.flushed : UNKNOWN_LAG;
-  return { ...server, mode, needed, loss };
+  const lacks = mode === "asynchronous" ? nearest(server)!.lag.flushed : { octets: null, ms: null };
+  return { ...server, mode, needed, loss: needed > 0 ? { octets: 0, ms: 0 } : lacks };
 }
 
 function lagInWords({ octets, ms }: Lag): string {
