@@ -89,7 +89,7 @@ async function lookAtReplication(link: PostgresLink, { store }: Settings, found:
     return found.warn("replication", `it could not be asked for: ${facts.message}`, "see for yourself who has a copy");
   const { mode, hidden, user, names } = facts;
   const says = replicationInWords(facts);
-  const wait = "name the standbys in synchronous_standby_names: two, or nothing is accepted while the only one is away";
+  const wait = "name standbys in synchronous_standby_names; with only one, nothing is accepted while that is away";
   if (mode === "waiting")
     found.wrong("replication", says, "start the standby: without it in synchronous_standby_names a failover may lose");
   else if (mode === "asynchronous")

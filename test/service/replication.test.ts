@@ -53,13 +53,13 @@ test("a user who may not see the standbys is told so, and what to grant; and a s
   const hidden = await said(
     own.href,
     "warning",
-    /^no commit waits for a standby; of 1 standby the user plain sees only/,
+    /^the database may be asynchronous: no commit waits for a standby; of 1 standby the user plain sees only/,
   );
   assert.equal(hidden.mend, "let this user see them: GRANT pg_monitor TO plain");
   await pair.onPrimary("GRANT pg_monitor TO plain");
-  await said(own.href, "warning", /^asynchronous: standby/);
+  await said(own.href, "warning", /^the database is asynchronous: standby/);
 
-  await said(pair.url("hosts"), "warning", /^asynchronous: standby/);
+  await said(pair.url("hosts"), "warning", /^the database is asynchronous: standby/);
   const { url } = pair.standby.server;
   assert.equal(await told(url), undefined);
   assert.equal((await told(url, "writes"))?.says, "this database is a standby, which takes no writes");
@@ -74,18 +74,22 @@ test("a standby that follows, confirms or is away is told with what a failover w
   const setNames = (names: string) =>
     pair.onPrimary(`ALTER SYSTEM SET synchronous_standby_names = '${names}'`, "SELECT pg_reload_conf()");
 
-  const follows = await said(url, "warning", /^asynchronous: standby \(behind: /);
-  assert.match(follows.says, /A failover now would lose what the nearest has not: \d+ (bytes|kB)/);
-  assert.match(follows.mend!, /^name the standbys in synchronous_standby_names/);
+  const follows = await said(url, "warning", /^the database is asynchronous: standby \(behind: /);
+  assert.match(follows.says, /A failover now would lose what the nearest lacks: \d+ (bytes|kB)/);
+  assert.match(follows.mend!, /^name standbys in synchronous_standby_names/);
   const page = await mode("asynchronous");
   assert.equal(metricOf(page, "heliograph_store_standbys", { state: "following" }), 1);
   for (const step of LAG_STEPS) assert.ok(metricOf(page, "heliograph_store_standby_lag_bytes", { step }) >= 0, step);
   assert.ok(metricOf(page, "heliograph_store_failover_loss_bytes") >= 0);
   const { replication } = good(await service.call("GET", "/console/1/nodes", { authorization: OPERATOR }));
-  assert.match(replication, /^asynchronous: standby/);
+  assert.match(replication, /^the database is asynchronous: standby/);
 
   await setNames("*");
-  const confirms = await said(url, "ok", /^synchronous: a commit waits for 1 standby: standby \(behind: /);
+  const confirms = await said(
+    url,
+    "ok",
+    /^the database is synchronous: a commit waits for 1 standby: standby \(behind: /,
+  );
   assert.match(confirms.says, /loses nothing that was acknowledged$/);
   const safe = await mode("synchronous");
   assert.equal(metricOf(safe, "heliograph_store_standbys", { state: "confirming" }), 1);
@@ -100,12 +104,12 @@ test("a standby that follows, confirms or is away is told with what a failover w
   const waits = await said(
     url,
     "wrong",
-    /^a commit waits for 1 standby of "\*", and too few stream: none is connected/,
+    /^the database waits in vain: a commit waits for 1 standby of "\*", and too few stream: none is connected/,
   );
   assert.match(waits.mend!, /^start the standby/);
 
   await setNames("");
-  const alone = await said(url, "ok", /^alone: the server sends its log to no standby/);
+  const alone = await said(url, "ok", /^the database is alone: it sends its log to no standby/);
   assert.match(alone.says, /Unless what is beneath it keeps a copy/, "a provider's storage is not seen");
   const expected = await told(pair.url("hosts"));
   assert.deepEqual([expected?.state, expected?.says], ["warning", alone.says], "its URL says that there is another");
@@ -152,7 +156,7 @@ test("what a failover would lose is what the nearest lacks, and is not made up w
   const near = replicationFacts({ ...server, standbys: [standby("a", 900), standby("b", 40), standby("c", null)] });
   assert.equal(near.loss.octets, 40);
   const silent = replicationFacts({ ...server, standbys: [standby("c", null)] });
-  assert.match(replicationInWords(silent), /would lose what the nearest has not: it is not known how far$/);
+  assert.match(replicationInWords(silent), /would lose what the nearest lacks: it is not known how far$/);
   for (const facts of [silent, replicationFacts({ ...server, hidden: 1 }), replicationFacts(server)])
     assert.ok(!replicationMetrics(facts).some(({ name }) => name === "heliograph_store_failover_loss_bytes"));
   const memory = replicationFacts({ ...server, names: "a", commit: "remote_write", standbys: [standby("a", 0, true)] });
@@ -160,6 +164,6 @@ test("what a failover would lose is what the nearest lacks, and is not made up w
   const unseen = replicationFacts({ ...server, names: "a", hidden: 1 });
   assert.match(
     replicationInWords(unseen),
-    /^synchronous: .* of 1 standby the user heliograph sees only the connection/,
+    /^the database is synchronous: .* of 1 standby the user heliograph sees only the connection/,
   );
 });

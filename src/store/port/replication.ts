@@ -102,11 +102,11 @@ export function replicationInWords(facts: ReplicationFacts): string {
   const unseen = hidden === 0 ? "" : `; of ${counted(hidden, "standby")} the user ${user} sees only the connection`;
   const unheeded = names === "" ? "" : `; for "${names}" no commit waits with synchronous_commit = ${commit}`;
   return {
-    synchronous: `synchronous: ${waits}${seen}${unseen}. A failover to the one that is furthest ahead loses nothing that was acknowledged`,
-    waiting: `${waits} of "${names}", and too few stream${seen || ": none is connected"}. No commit ends, and nothing is accepted`,
-    asynchronous: `asynchronous${seen}${unheeded}. A failover now would lose what the nearest has not: ${lagInWords(facts.loss)}`,
-    hidden: `no commit waits for a standby${unheeded}${unseen}. What a failover would lose cannot be said`,
-    alone: `alone: the server sends its log to no standby${unheeded}. Unless what is beneath it keeps a copy, as some providers' do, the loss of its disk loses all since the last backup`,
+    synchronous: `the database is synchronous: ${waits}${seen}${unseen}. A failover to the one that is furthest ahead loses nothing that was acknowledged`,
+    waiting: `the database waits in vain: ${waits} of "${names}", and too few stream${seen || ": none is connected"}. No commit ends, and nothing is accepted`,
+    asynchronous: `the database is asynchronous${seen}${unheeded}. A failover now would lose what the nearest lacks: ${lagInWords(facts.loss)}`,
+    hidden: `the database may be asynchronous: no commit waits for a standby${unheeded}${unseen}. What a failover would lose cannot be said`,
+    alone: `the database is alone: it sends its log to no standby${unheeded}. Unless what is beneath it keeps a copy, as some providers' do, the loss of its disk loses all since the last backup`,
     no_writes: `this ${isStandby ? "server is a standby, which" : "database"} takes no writes from this user`,
   }[mode];
 }
