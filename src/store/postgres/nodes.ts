@@ -147,6 +147,12 @@ export class Nodes {
     return count === 1;
   }
 
+  /** A group has been committed. */
+  committedGroup(writer: number, group: number): void {
+    this.committed.add(writer, group);
+    this.#options.lease.committed();
+  }
+
   /** The database has answered a renewal that was asked for at that moment. */
   touched(moment: bigint, now = Lease.moment()): void {
     const { lease, leaseMs } = this.#options;

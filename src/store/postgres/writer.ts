@@ -210,7 +210,7 @@ export class Writer {
       this.#unresolved = { place, group, calls, result, unit };
       await Promise.all([flushed, committed]);
       this.#unresolved = null;
-      nodes.committed.add(number, group);
+      nodes.committedGroup(number, group);
       unit.committed();
       return result;
     } catch (error) {
@@ -285,7 +285,7 @@ export class Writer {
     // Neither this group nor the one before it: the database is another.
     if (!committed && last !== nodes.committed.lastOf(place.number)) onFenced();
     if (committed) {
-      nodes.committed.add(place.number, group);
+      nodes.committedGroup(place.number, group);
       unit.committed();
     } else unit.rollback();
     this.#unresolved = null;
