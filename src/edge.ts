@@ -243,6 +243,7 @@ export class Edge {
       threads: metrics,
       backlog: () => health.backlog(),
       storage: () => health.storage(),
+      replication: () => health.replication(),
       now: () => clock.now(),
     });
   }

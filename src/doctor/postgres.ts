@@ -2,12 +2,15 @@
 import { join } from "node:path";
 import { asDatabaseError } from "../drivers/postgres/faults.ts";
 import { PostgresLink } from "../drivers/postgres/link.ts";
+import { serversOf } from "../drivers/postgres/servers.ts";
 import { storeTrouble } from "../drivers/store-trouble.ts";
 import { ROLES } from "../node/roles.ts";
 import { systemClock } from "../runtime/clock.ts";
 import { counted } from "../runtime/text.ts";
 import type { Settings } from "../settings/settings.ts";
 import { storeName } from "../store/open.ts";
+import { replicationInWords } from "../store/port/replication.ts";
+import { replicationOf } from "../store/postgres/replication.ts";
 import type { Findings } from "./finding.ts";
 import { stepsIn, toldSchema } from "./schema.ts";
 
@@ -50,6 +53,7 @@ function toldTrouble(error: unknown, settings: Settings, found: Findings): void 
 async function lookOver(link: PostgresLink, settings: Settings, found: Findings): Promise<boolean> {
   await lookAtServer(link, settings, found);
   await lookAtWrites(link, found);
+  await lookAtReplication(link, settings, found);
   await lookAtClock(link, found);
   const version = await schemaVersion(link);
   if (version === null) {
@@ -72,8 +76,28 @@ async function lookAtWrites(link: PostgresLink, found: Findings): Promise<void> 
   found.wrong(
     "writes",
     isStandby ? "this database is a standby, which takes no writes" : "this database is read-only for this user",
-    isStandby ? "name the primary in [store] url" : "see default_transaction_read_only of the database and of the user",
+    isStandby
+      ? "name the primary in [store] url; promote this one only if that is gone and stays so"
+      : "see default_transaction_read_only of the database and of the user",
   );
+}
+
+/** Whether somebody beside this server has what it has. That it takes no writes is told before. */
+async function lookAtReplication(link: PostgresLink, { store }: Settings, found: Findings): Promise<void> {
+  const facts = await replicationOf(link).catch((error: Error) => error);
+  if (facts instanceof Error)
+    return found.warn("replication", `it could not be asked for: ${facts.message}`, "see for yourself who has a copy");
+  const { mode, hidden, user, names } = facts;
+  const says = replicationInWords(facts);
+  const wait = "name standbys in synchronous_standby_names; with only one, nothing is accepted while that is away";
+  if (mode === "waiting")
+    found.wrong("replication", says, "start the standby: without it in synchronous_standby_names a failover may lose");
+  else if (mode === "asynchronous")
+    found.warn("replication", says, names === "" ? wait : "set synchronous_commit = on");
+  else if (mode === "alone" && serversOf(store.url).length > 1)
+    found.warn("replication", says, "[store] url names several servers, and none follows this one: see to their logs");
+  else if (hidden > 0) found.warn("replication", says, `let this user see them: GRANT pg_monitor TO ${user}`);
+  else if (mode !== "no_writes") found.ok("replication", says);
 }
 
 /** A setting of the server; null where it has none of that name. */

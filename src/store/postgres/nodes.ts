@@ -252,7 +252,7 @@ export class Nodes {
   }
 
   /** The nodes one by one. */
-  async facts(session: Session): Promise<Omit<ClusterFacts, "storage">> {
+  async facts(session: Session): Promise<Omit<ClusterFacts, "storage" | "replication">> {
     const { rows } = await session.query<NodeRow & { name: string; slot: number; alive: boolean }>(NODES);
     const { rows: binds } = await session.query<{ epoch: number; carrierId: string; count: number }>(BINDS);
     const { rows: gone } = await session.query<{ name: string }>("SELECT name FROM gone_node ORDER BY epoch LIMIT 100");
