@@ -10,6 +10,7 @@ import { counted } from "../runtime/text.ts";
 import type { Settings } from "../settings/settings.ts";
 import { storeName } from "../store/open.ts";
 import { replicationInWords } from "../store/port/replication.ts";
+import { type Setback, toldSetback } from "../store/postgres/committed-groups.ts";
 import { replicationOf } from "../store/postgres/replication.ts";
 import type { Findings } from "./finding.ts";
 import { stepsIn, toldSchema } from "./schema.ts";
@@ -20,6 +21,7 @@ const OLDEST_VERSION = 14;
 const MAX_STATEMENT_MS = 10_000;
 const LARGE_CLOCK_DIFFERENCE_MS = 1_000;
 const WRONG_CLOCK_DIFFERENCE_MS = 60_000;
+const LOSS_TOLD_MS = 7 * 86_400_000;
 
 /** Whether the store can be opened without changing it. Whatever the database does, or does not, becomes a finding. */
 export async function lookAtPostgres(settings: Settings, found: Findings): Promise<boolean> {
@@ -66,6 +68,7 @@ async function lookOver(link: PostgresLink, settings: Settings, found: Findings)
   }
   if (!toldSchema(version, stepsIn(MIGRATIONS), found)) return false;
   await lookAtNodes(link, settings, found);
+  await lookAtLoss(link, found);
   return true;
 }
 
@@ -162,6 +165,20 @@ async function schemaVersion(link: PostgresLink): Promise<number | null> {
   if (rows[0]?.found !== true) return null;
   const { rows: versions } = await link.query<{ version: number }>("SELECT version FROM heliograph_schema");
   return versions[0]?.version ?? null;
+}
+
+/** What a server that took over had not received. */
+async function lookAtLoss(link: PostgresLink, found: Findings): Promise<void> {
+  const { rows } = await link.query<Setback & { node: string }>(
+    'SELECT node, groups, from_ms AS "fromMs", until_ms AS "untilMs" FROM lost_commit WHERE at_ms > $1 ORDER BY at_ms LIMIT 20',
+    [systemClock.now() - LOSS_TOLD_MS],
+  );
+  for (const { node, ...setback } of rows)
+    found.wrong(
+      "loss",
+      `${node}: ${toldSetback(setback)}`,
+      "tell the clients who sent in that time; with a synchronous standby a failover loses nothing",
+    );
 }
 
 async function lookAtNodes(link: PostgresLink, settings: Settings, found: Findings): Promise<void> {
