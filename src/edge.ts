@@ -41,6 +41,8 @@ export interface EdgeParts {
   readonly settings: Settings;
   /** Whether the store may have something new; without it that is asked. */
   readonly mark?: WriteMark | null;
+  /** Whether the store has taken something within a lease; without it the store is asked. */
+  readonly isServing?: () => boolean;
   /** Names messages and bulks. */
   readonly ids: IdSource;
   /** Null outside the sandbox. */
@@ -259,7 +261,11 @@ export class Edge {
   }
 
   async #ready(): Promise<void> {
-    const { store, clock } = this.#parts;
+    const { store, clock, isServing } = this.#parts;
+    if (isServing !== undefined) {
+      if (!isServing()) throw new Error("the database has taken nothing for a lease");
+      return;
+    }
     const changes = await within(realOf(clock), READY_WITHIN_MS, store.changeCounter(), null);
     if (changes === null) throw new Error("the store does not answer");
   }

@@ -232,6 +232,7 @@ export async function startService({ settings, sandbox, prepare, onFailure }: Se
     log,
     settings,
     mark,
+    ...(mark === null ? { isServing: () => lease.isServing(settings.node.leaseMs) } : {}),
     live,
     ids: new IdSource(clock, greeting.ids.node, 0n, greeting.ids.memory),
     sandbox: sandbox

@@ -3,6 +3,7 @@ import { Command } from "commander";
 import { type Comparison, isDifferent } from "../copy/check.ts";
 import { CopyRefused } from "../copy/copied-tables.ts";
 import { type CopyStep, copyStore } from "../copy/copy.ts";
+import { databaseName } from "../drivers/postgres/servers.ts";
 import { money } from "../money/amounts.ts";
 import { systemClock } from "../runtime/clock.ts";
 import { given } from "../runtime/given.ts";
@@ -65,7 +66,7 @@ function readTarget({ to, toFile, config }: CopyCommandOptions): { to: string; t
   const { url } = settings.store;
   if (url === "")
     throw new CommandFault("name the database in a file with --to-file, or in [store] url or urlFile of --config");
-  if (URL.parse(url) === null)
+  if (URL.parse(url) === null && databaseName(url) === null)
     throw new CommandFault("the database's URL cannot be read: postgres://user:password@host/database is its form");
   return { to: url, toName: storeName(settings) };
 }

@@ -112,7 +112,8 @@ class Moment {
   readonly reader = new PostgresReader(async () => this.#link);
 
   constructor(url: string) {
-    this.#link = new PostgresLink({ url, statementTimeoutMs: 0, leaseMs: 0, readsAll: true }, "heliograph backup");
+    const options = { url, statementTimeoutMs: 0, leaseMs: 0, readsAll: true, onlyReads: true };
+    this.#link = new PostgresLink(options, "heliograph backup");
   }
 
   async begin(name: string): Promise<void> {

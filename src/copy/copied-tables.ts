@@ -79,6 +79,7 @@ export const TARGET_ONLY: readonly string[] = [
   "node",
   "node_writer",
   "gone_node",
+  "lost_commit",
   "carrier_bind",
   "carrier_reconnect",
   "carrier_state",

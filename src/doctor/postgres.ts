@@ -25,7 +25,7 @@ export async function lookAtPostgres(settings: Settings, found: Findings): Promi
   let link: PostgresLink | null = null;
   try {
     link = new PostgresLink(
-      { url, statementTimeoutMs: patienceMs, leaseMs: settings.node.leaseMs },
+      { url, statementTimeoutMs: patienceMs, leaseMs: settings.node.leaseMs, onlyReads: true },
       "heliograph doctor",
     );
     await link.connect(() => undefined);

@@ -119,6 +119,7 @@ const OF_DATABASES: readonly (readonly [fits: RegExp, kind: TroubleKind, mend: s
     "read-only",
     "it takes no writes: a standby, or set so. Name the primary in [store] url, or see default_transaction_read_only",
   ],
+  [/^pooled$/, "refused", "set pool_mode = session in the pool, or name the database itself in [store] url"],
   [
     /^(57014|55P03|Query read timeout)/,
     "held",

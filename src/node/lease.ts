@@ -5,12 +5,15 @@
  */
 import { machineNs } from "../runtime/clock.ts";
 
+const UNTIL = 0;
+const COMMITTED = 1;
+
 export class Lease {
-  readonly #untilNs: BigInt64Array;
+  readonly #ns: BigInt64Array;
 
   /** Of another thread's lease, given its memory; else a new one, which does not hold yet. */
-  constructor(memory = new SharedArrayBuffer(BigInt64Array.BYTES_PER_ELEMENT)) {
-    this.#untilNs = new BigInt64Array(memory);
+  constructor(memory = new SharedArrayBuffer(2 * BigInt64Array.BYTES_PER_ELEMENT)) {
+    this.#ns = new BigInt64Array(memory);
   }
 
   /** The one of a node that shares its store with nobody. */
@@ -22,15 +25,25 @@ export class Lease {
 
   /** From now on, whatever happens. */
   hold(): void {
-    Atomics.store(this.#untilNs, 0, 2n ** 63n - 1n);
+    Atomics.store(this.#ns, UNTIL, 2n ** 63n - 1n);
   }
 
   get memory(): SharedArrayBuffer {
-    return this.#untilNs.buffer as SharedArrayBuffer;
+    return this.#ns.buffer as SharedArrayBuffer;
   }
 
   holds(): boolean {
-    return machineNs() < Atomics.load(this.#untilNs, 0);
+    return machineNs() < Atomics.load(this.#ns, UNTIL);
+  }
+
+  /** The database has taken a commit of this node. */
+  committed(): void {
+    Atomics.store(this.#ns, COMMITTED, machineNs());
+  }
+
+  /** Within so long the lease was renewed, or a commit went through: the node can take work, and knows it without asking. */
+  isServing(leaseMs: number): boolean {
+    return this.holds() || machineNs() - Atomics.load(this.#ns, COMMITTED) < BigInt(leaseMs) * 1_000_000n;
   }
 
   /** A moment to renew from: taken before the renewal is asked for. */
@@ -41,11 +54,12 @@ export class Lease {
   /** The later of two counts: an answer that was long on its way says less than one that overtook it. */
   renew(from: bigint, leaseMs: number): void {
     const untilNs = from + BigInt(leaseMs) * 1_000_000n;
-    if (untilNs > Atomics.load(this.#untilNs, 0)) Atomics.store(this.#untilNs, 0, untilNs);
+    if (untilNs > Atomics.load(this.#ns, UNTIL)) Atomics.store(this.#ns, UNTIL, untilNs);
   }
 
   /** It is known to be over. */
   end(): void {
-    Atomics.store(this.#untilNs, 0, 0n);
+    Atomics.store(this.#ns, UNTIL, 0n);
+    Atomics.store(this.#ns, COMMITTED, 0n);
   }
 }

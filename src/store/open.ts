@@ -2,6 +2,7 @@
  * Opens the engine that the settings name: the embedded one, or PostgreSQL. With the rules it makes a store (commands/open.ts). An engine with its
  * driver is loaded when it is the one: neither is small, and a service has the other for nothing.
  */
+import { databaseName } from "../drivers/postgres/servers.ts";
 import type { WriteAheadLog } from "../drivers/sqlite/write-ahead-log.ts";
 import type { Lease } from "../node/lease.ts";
 import type { Role } from "../node/roles.ts";
@@ -132,10 +133,7 @@ export async function sealAllSecrets(
 /** What the store is called in a message to people: a directory, or a database without its password. */
 export function storeName({ store }: Pick<Settings, "store">): string {
   if (store.url === "") return store.data;
-  const url = URL.parse(store.url);
-  // Behind a password with a slash in it that is not written as %2F, the host stands in the path.
-  const isPlain = url !== null && url.host !== "" && !url.pathname.includes("@");
-  return isPlain ? `${url.protocol}//${url.host}${url.pathname}` : "the database of store.url";
+  return databaseName(store.url) ?? "the database of store.url";
 }
 
 /** Brings the schema up to date and returns how many steps that took. */

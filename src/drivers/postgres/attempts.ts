@@ -6,7 +6,7 @@ import { DatabaseUnavailable } from "../errors.ts";
 import { faultReason } from "./faults.ts";
 
 export interface PostgresConnectionOptions {
-  /** postgres://user:password@host:port/database */
+  /** postgres://user:password@host:port/database, or with several hosts (servers.ts). */
   readonly url: string;
   /** All that this process may have: one writes, the others read. */
   readonly connections: number;
@@ -14,6 +14,8 @@ export interface PostgresConnectionOptions {
   readonly statementTimeoutMs: number;
   readonly leaseMs: number;
   readonly log: Log;
+  /** See LinkOptions. */
+  readonly onlyReads?: boolean;
 }
 
 /**
@@ -66,7 +68,7 @@ export class Attempts {
     this.#failures = 0;
   }
 
-  lost(): void {
-    this.#log.warn({ connection: this.#name }, "a connection to the database was lost");
+  lost(reason: string | null): void {
+    this.#log.warn({ connection: this.#name, reason }, "a connection to the database was lost");
   }
 }

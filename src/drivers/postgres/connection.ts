@@ -39,7 +39,7 @@ export class PostgresConnection {
 
   async #open(link: PostgresLink): Promise<PostgresLink> {
     try {
-      await link.connect(() => this.#attempts.lost());
+      await link.connect((reason) => this.#attempts.lost(reason));
       if (this.#closed) throw new DatabaseUnavailable("the connection was closed");
       this.#attempts.succeeded();
       this.#link = link;

@@ -84,6 +84,18 @@ function isOfCode(error: Error): boolean {
 /** Every connection was in use for as long as a statement may take. */
 export class PoolBusy extends DatabaseUnavailable {}
 
+/** A server, or a pool, is there and will not have us: what others say who cannot be reached tells less. */
+export function isAnswer(error: unknown): boolean {
+  return error instanceof DatabaseUnavailable || (error instanceof Error && SQLSTATE.test(codeOf(error) ?? ""));
+}
+
+/** It is a standby, or was set so. */
+export class ReadOnlyServer extends DatabaseUnavailable {
+  constructor(name: string) {
+    super(`${name} takes no writes`, "25006");
+  }
+}
+
 /** Of what is "away": it speaks of one statement or of this process, not of the database. */
 export function isSlow(fault: unknown): boolean {
   const error = firstFault(fault);
@@ -118,7 +130,7 @@ export function faultReason(error: unknown): string {
   return codeOf(error) ?? error.message;
 }
 
-function codeOf(error: Error): string | null {
+export function codeOf(error: Error): string | null {
   const { code } = error as Error & { code?: unknown };
   return typeof code === "string" ? code : null;
 }

@@ -7,7 +7,8 @@ import pg from "pg";
 import { type Clock, systemClock, type Timer } from "../../runtime/clock.ts";
 import { DatabaseUnavailable } from "../errors.ts";
 import { Batch, type Columns, type StatementAnswer } from "./batch.ts";
-import { BEHIND_A_FAILURE } from "./faults.ts";
+import { BEHIND_A_FAILURE, codeOf, isAnswer, ReadOnlyServer } from "./faults.ts";
+import { connectTimeoutMs, type Server, serversOf, tookWrites } from "./servers.ts";
 import { asText } from "./values.ts";
 
 export interface Session {
@@ -23,12 +24,15 @@ export interface Session {
 }
 
 export interface LinkOptions {
+  /** Of the servers that it names the one is taken that takes writes. */
   readonly url: string;
   /** 0 for none. */
   readonly statementTimeoutMs: number;
   readonly leaseMs: number;
   /** It reads whole tables, in one go: the settings for lookups by key would make it crawl. */
   readonly readsAll?: boolean;
+  /** A server that takes no writes will do, where none is there that does. */
+  readonly onlyReads?: boolean;
 }
 
 const CONNECT_TIMEOUT_MS = 5_000;
@@ -54,6 +58,17 @@ const NO_SCANS = ["enable_seqscan = off", "enable_hashjoin = off", "enable_merge
 /** What a database says that does not know a setting, or will not have it changed: undefined object, not supported, invalid value, no right to. */
 const UNKNOWN_SETTING = new Set(["42704", "0A000", "22023", "42501", "55P02"]);
 
+/** What each session is asked at its beginning, and marked with. */
+const STANDING = `SELECT current_setting('transaction_read_only') AS "readOnly", current_setting('heliograph.session', true) AS session`;
+const MARK = "heliograph.session = 'begun'";
+/** A server that takes no writes, and a session that has lost what was prepared on it. Neither gets better by waiting. */
+const ENDS_CONNECTION = new Set(["25006", "26000"]);
+/**
+ * Warnings at a commit: PostgreSQL has committed, but has given up to wait for the standby (canceled, or told to end). The next one to
+ * serve may know nothing of it.
+ */
+const IN_DOUBT = /^(01...|57P0.)$/;
+
 const BEGINS_TRANSACTION = /^\s*(BEGIN|START)\b/i;
 const ENDS_SCOPE = /^\s*(COMMIT|END|ROLLBACK|ABORT)\b/i;
 
@@ -71,7 +86,9 @@ interface Statement {
 }
 
 export class PostgresLink implements Session {
-  readonly #client: pg.Client;
+  /** Of the server that is tried, or was taken; null before the first. */
+  #client: pg.Client | null = null;
+  readonly #name: string;
   readonly #options: LinkOptions;
   readonly #clock: Clock;
   readonly #statements = new Map<string, Statement>();
@@ -84,24 +101,79 @@ export class PostgresLink implements Session {
   /** What this turn of the event loop has sent of a transaction. */
   #batch: Batch | null = null;
   #alive = false;
-  #onLost: () => void = () => {};
+  #isDestroyed = false;
+  #onLost: (reason: string | null) => void = () => {};
   #corked = false;
   #outstanding = 0;
+  /** Of these, what ends a transaction, or is one by itself. */
+  #commits = 0;
   #progressAt = 0;
   #patienceMs = CONNECT_TIMEOUT_MS;
   #watch: Timer | null = null;
 
   constructor(options: LinkOptions, name: string, clock: Clock = systemClock) {
     this.#options = options;
+    this.#name = name;
     this.#clock = clock;
+  }
+
+  /** Tries the servers one after the other, each once; names are looked up anew each time. */
+  async connect(onLost: (reason: string | null) => void): Promise<void> {
+    const { url, statementTimeoutMs, onlyReads = false } = this.#options;
+    let told: unknown = null;
+    for (const needsWrites of onlyReads ? [true, false] : [true]) {
+      for (const server of serversOf(url)) {
+        try {
+          await this.#take(server, needsWrites);
+          this.#patienceMs = statementTimeoutMs === 0 ? 0 : statementTimeoutMs + GRACE_MS;
+          this.#watch?.cancel(); // it was set for the settings, which have less time
+          this.#watch = null;
+          this.#onLost = onLost;
+          return;
+        } catch (error) {
+          if (this.#isDestroyed) throw error;
+          this.#leave();
+          // What a server has answered says more than that another cannot be reached.
+          if (told === null || (isAnswer(error) && !isAnswer(told))) told = error;
+        }
+      }
+    }
+    throw told;
+  }
+
+  async #take(server: Server, needsWrites: boolean): Promise<void> {
+    const { url } = this.#options;
+    const client = this.#open(server);
+    this.#client = client;
+    // Also while nothing is asked: an error event without a listener would end the process.
+    client.on("error", () => this.#client === client && this.#lost(null));
+    client.on("end", () => this.#client === client && this.#lost(null));
+    client.on("notice", ({ code }) => {
+      if (this.#client !== client || this.#commits === 0 || !IN_DOUBT.test(code ?? "")) return;
+      this.#leave(`the wait of a commit for the standby was given up (${code})`);
+    });
+    await client.connect();
+    this.#alive = true;
+    const { readOnly, session } = await this.#set(client);
+    if (session !== null)
+      throw new DatabaseUnavailable(
+        `the pool at ${server.name} gives one session to many (pool_mode = transaction or statement); it has to be session`,
+        "pooled",
+      );
+    if (readOnly && needsWrites) throw new ReadOnlyServer(server.name);
+    if (!this.#alive) throw new DatabaseUnavailable("the database closed the connection", "ECONNRESET");
+    if (!readOnly) tookWrites(url, server);
+  }
+
+  #open({ url }: Server): pg.Client {
     try {
-      this.#client = new pg.Client({
-        connectionString: options.url,
-        application_name: name,
+      return new pg.Client({
+        connectionString: url,
+        application_name: this.#name,
         pipeline: true,
         keepAlive: true,
         keepAliveInitialDelayMillis: KEEP_ALIVE_DELAY_MS,
-        connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+        connectionTimeoutMillis: connectTimeoutMs(url) ?? CONNECT_TIMEOUT_MS,
         types,
       });
     } catch (error) {
@@ -112,29 +184,10 @@ export class PostgresLink implements Session {
         "url",
       );
     }
-    // Also while nothing is asked: an error event without a listener would end the process.
-    this.#client.on("error", () => this.#lost());
-    this.#client.on("end", () => this.#lost());
   }
 
-  async connect(onLost: () => void): Promise<void> {
-    await this.#client.connect();
-    this.#alive = true;
-    try {
-      await this.#set();
-    } catch (error) {
-      this.destroy();
-      throw error;
-    }
-    if (!this.#alive) throw new DatabaseUnavailable("the database closed the connection", "ECONNRESET");
-    const { statementTimeoutMs } = this.#options;
-    this.#patienceMs = statementTimeoutMs === 0 ? 0 : statementTimeoutMs + GRACE_MS;
-    this.#watch?.cancel(); // it was set for the settings, which have less time
-    this.#watch = null;
-    this.#onLost = onLost;
-  }
-
-  async #set(): Promise<void> {
+  /** What stands there already, and our settings: all in one round trip. */
+  async #set(client: pg.Client): Promise<{ readonly readOnly: boolean; readonly session: string | null }> {
     const { statementTimeoutMs, leaseMs, readsAll = false } = this.#options;
     const settings = [
       `statement_timeout = ${Math.round(statementTimeoutMs)}`,
@@ -144,10 +197,17 @@ export class PostgresLink implements Session {
       `idle_in_transaction_session_timeout = ${Math.round(leaseMs)}`,
       ...PLANNER,
       ...(readsAll ? [] : NO_SCANS),
+      MARK,
     ];
-    const outcomes = await Promise.allSettled(settings.map((setting) => this.script(`SET ${setting}`)));
-    for (const outcome of outcomes)
+    const standing = client.query<{ readOnly: string; session: string | null }>(STANDING);
+    const [asked, ...outcomes] = await Promise.allSettled([
+      standing,
+      ...settings.map((setting) => this.script(`SET ${setting}`)),
+    ]);
+    for (const outcome of [asked, ...outcomes])
       if (outcome.status === "rejected" && !UNKNOWN_SETTING.has(outcome.reason?.code)) throw outcome.reason;
+    const [row] = asked.status === "fulfilled" ? asked.value.rows : [];
+    return { readOnly: row?.readOnly === "on", session: row?.session ?? null };
   }
 
   get alive(): boolean {
@@ -156,7 +216,7 @@ export class PostgresLink implements Session {
 
   /** Nothing is under way on it, and no transaction is open. */
   get atRest(): boolean {
-    return this.#outstanding === 0 && this.#client.getTransactionStatus() === "I";
+    return this.#outstanding === 0 && this.#client?.getTransactionStatus() === "I";
   }
 
   query<Row>(text: string, values: readonly unknown[] = []): Promise<{ rows: Row[]; count: number }> {
@@ -187,8 +247,14 @@ export class PostgresLink implements Session {
   script(text: string): Promise<void> {
     return this.#track(text, (resolve, reject) => {
       this.#sendBatch();
-      this.#client.query({ text }, (error: Error | null) => (error == null ? resolve() : reject(error)));
+      this.#client!.query({ text }, (error: Error | null) => (error == null ? resolve() : reject(error)));
     });
+  }
+
+  /** Hears of every notification on the channel, for as long as the connection lives. */
+  listen(channel: string, onNews: () => void): Promise<void> {
+    this.#client!.on("notification", onNews);
+    return this.script(`LISTEN ${channel}`);
   }
 
   /** Null when there are too many already. */
@@ -209,7 +275,7 @@ export class PostgresLink implements Session {
 
   /** Its first use has failed: unless the database has prepared it before that, it gets another name. */
   #unlearn(text: string, statement: Statement): void {
-    const { parsedStatements } = this.#client.connection as unknown as { parsedStatements: Record<string, string> };
+    const { parsedStatements } = this.#client!.connection as unknown as { parsedStatements: Record<string, string> };
     if (parsedStatements[statement.name] !== undefined) statement.ready = true;
     else if (this.#statements.get(text) === statement) this.#statements.delete(text);
   }
@@ -223,7 +289,7 @@ export class PostgresLink implements Session {
 
   #sendBatch(): void {
     if (this.#batch === null) return;
-    this.#client.query(this.#batch);
+    this.#client!.query(this.#batch);
     this.#batch = null;
   }
 
@@ -235,24 +301,31 @@ export class PostgresLink implements Session {
     this.#cork();
     if (this.#outstanding === 0) this.#progressAt = this.#clock.monotonic();
     this.#outstanding += 1;
+    if (BEGINS_TRANSACTION.test(text)) this.#inTransaction = true;
+    const isCommit = !this.#inTransaction || ENDS_SCOPE.test(text);
+    if (isCommit) this.#commits += 1;
     const answer = new Promise<Result>((resolve, reject) => {
       const settled = (): void => {
         this.#outstanding -= 1;
+        if (isCommit) this.#commits -= 1;
         this.#progressAt = this.#clock.monotonic();
       };
       send(
         (result) => {
           settled();
-          resolve(result);
+          // What comes behind a warning that ended the connection is not to be believed.
+          if (this.#alive) resolve(result);
+          else reject(new DatabaseUnavailable("the connection was lost", "08006"));
         },
         (error) => {
           settled();
           reject(error);
+          const code = error instanceof Error ? codeOf(error) : null;
+          if (code !== null && ENDS_CONNECTION.has(code)) this.#leave(code);
         },
       );
     });
     answer.catch(() => {});
-    if (BEGINS_TRANSACTION.test(text)) this.#inTransaction = true;
     if (ENDS_SCOPE.test(text)) {
       this.#scope += 1;
       this.#inTransaction = false;
@@ -265,7 +338,7 @@ export class PostgresLink implements Session {
   #cork(): void {
     if (this.#corked) return;
     this.#corked = true;
-    const { stream } = this.#client.connection;
+    const { stream } = this.#client!.connection;
     stream.cork();
     process.nextTick(() => {
       this.#sendBatch();
@@ -283,34 +356,39 @@ export class PostgresLink implements Session {
       if (this.#outstanding === 0) return;
       if (this.#clock.monotonic() - this.#progressAt < this.#patienceMs) this.#wait();
       else
-        this.#client.connection.stream.destroy(
+        this.#client!.connection.stream.destroy(
           new DatabaseUnavailable("the database does not answer", "timeout expired"),
         );
     });
   }
 
-  #lost(): void {
+  #lost(reason: string | null): void {
     this.#watch?.cancel();
     this.#watch = null;
     if (!this.#alive) return;
     this.#alive = false;
-    this.#onLost();
+    this.#onLost(reason);
   }
 
   /** At once; what is under way on it fails. */
+  #leave(reason: string | null = null): void {
+    this.#client?.connection.stream.destroy();
+    this.#lost(reason);
+  }
+
   destroy(): void {
+    this.#isDestroyed = true;
     this.#onLost = () => {};
-    this.#client.connection.stream.destroy();
-    this.#lost();
+    this.#leave();
   }
 
   /** After what is under way on it, but not longer than a statement may take. */
   async end(): Promise<void> {
     this.#onLost = () => {};
     const limit = this.#clock.after(this.#patienceMs || CONNECT_TIMEOUT_MS, () => this.destroy());
-    await this.#client.end();
+    await this.#client?.end();
     limit.cancel();
-    this.#lost();
+    this.#lost(null);
   }
 }
 

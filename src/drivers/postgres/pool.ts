@@ -67,17 +67,13 @@ export class PostgresPool {
   #grow(): void {
     if (this.#closed || this.#waiters.size === 0 || this.#opening !== null) return;
     if (this.#links.size >= this.#bound || !this.#attempts.due) return;
-    try {
-      const link = new PostgresLink(this.#options, this.#name, this.#clock);
-      this.#opening = { link, done: this.#open(link) };
-    } catch (error) {
-      this.#refuseAll(error);
-    }
+    const link = new PostgresLink(this.#options, this.#name, this.#clock);
+    this.#opening = { link, done: this.#open(link) };
   }
 
   async #open(link: PostgresLink): Promise<void> {
     try {
-      await link.connect(() => this.#lost(link));
+      await link.connect((reason) => this.#lost(link, reason));
       this.#opening = null;
       this.#attempts.succeeded();
       this.#links.add(link);
@@ -92,8 +88,8 @@ export class PostgresPool {
     }
   }
 
-  #lost(link: PostgresLink): void {
-    this.#attempts.lost();
+  #lost(link: PostgresLink, reason: string | null): void {
+    this.#attempts.lost(reason);
     this.#drop(link);
   }
 

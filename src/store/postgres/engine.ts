@@ -20,6 +20,7 @@ import { COMMAND_MODES, type CommandMode } from "../modes.ts";
 import type { Feed, LaneName } from "../port/delivery.ts";
 import type { CommandInput, CommandName } from "../port/store.ts";
 import { NextReferences } from "../references.ts";
+import { toldSetback } from "./committed-groups.ts";
 import { ConcurrentCommands } from "./concurrent.ts";
 import { Heartbeat } from "./heartbeat.ts";
 import { idMarks } from "./id-marks.ts";
@@ -131,7 +132,8 @@ export class PostgresEngine implements Engine {
   /** Brings the schema up to date and joins the nodes. */
   static async open(options: PostgresOptions): Promise<PostgresEngine> {
     const { url, connections, statementTimeoutMs, leaseMs, log, mode } = options;
-    const connecting: PostgresConnectionOptions = { url, connections, statementTimeoutMs, leaseMs, log };
+    const onlyReads = mode === "look";
+    const connecting: PostgresConnectionOptions = { url, connections, statementTimeoutMs, leaseMs, log, onlyReads };
     if (mode !== "look") await migrate({ url, leaseMs });
     const name = options.name ?? `heliograph ${mode}`;
     const lines = Array.from({ length: WRITERS }, () => new PostgresConnection(connecting, name));
@@ -234,13 +236,28 @@ export class PostgresEngine implements Engine {
     }));
   }
 
-  /** Another node has taken over what this one had: from now on nothing is done in its name. */
+  /** Another node has taken over what this one had, or the database is not as this one left it: from now on nothing is done in its name. */
   #fence(): void {
     if (this.#standing.isFenced) return;
     this.#standing.isFenced = true;
     this.#parts.lease.end();
-    this.#options.log.error({ epoch: this.#parts.nodes.epoch }, FENCED);
-    this.#onFenced(FENCED);
+    void this.#whyFenced().then((reason) => {
+      this.#options.log.error({ epoch: this.#parts.nodes.epoch }, reason);
+      this.#onFenced(reason);
+    });
+  }
+
+  /** In a sentence. A node that the database is behind leaves at once: others send what is queued there in its name. */
+  async #whyFenced(): Promise<string> {
+    const { pool, nodes } = this.#parts;
+    try {
+      const setback = await pool.use((session) => nodes.setback(session));
+      if (setback === null) return FENCED;
+      await pool.use((session) => nodes.leave(session, setback));
+      return toldSetback(setback);
+    } catch {
+      return FENCED;
+    }
   }
 
   /** Leaves the nodes, so that the others need not wait for the lease to run out. */

@@ -4,7 +4,8 @@
  * is then freed by whoever lives (takeover.ts).
  *
  *   join ──▶ renew, renew, renew ──▶ leave
- *                 └── too late ──▶ fenced: every transaction of the node changes a row that goes with the node's, and so finds that it is gone
+ *                 ├── too late ──▶ fenced: every transaction of the node changes a row that goes with the node's, and so finds that it is gone
+ *                 └── the database lacks what was committed ──▶ leave: what is in memory is not what is stored
  *
  * Leases are compared on the database's clock. A node fences others only when it has itself been in touch with the database for a whole
  * lease: after an outage everyone's lease is over, and whoever comes first must not take the others for dead.
@@ -13,12 +14,14 @@ import { inTransaction, type Session } from "../../drivers/postgres/link.ts";
 import type { PostgresPool } from "../../drivers/postgres/pool.ts";
 import { Lease } from "../../node/lease.ts";
 import { ROLES, type Role } from "../../node/roles.ts";
-import type { Clock } from "../../runtime/clock.ts";
+import { type Clock, systemClock } from "../../runtime/clock.ts";
 import { TOOL_NODE } from "../../runtime/ids.ts";
 import type { Log } from "../../runtime/log.ts";
+import { publicId } from "../../runtime/random.ts";
 import { EVERY_NODE, farAhead, restoredMark } from "../id-mark.ts";
 import type { BindClaim, BindShare, Cluster, ClusterFacts } from "../port/nodes.ts";
 import { TOLD_LINES } from "../told-lines.ts";
+import { CommittedGroups, type LastGroup, type Setback } from "./committed-groups.ts";
 import { raiseIdMark } from "./id-marks.ts";
 import { requireSchema } from "./schema-version.ts";
 
@@ -52,16 +55,21 @@ interface NodeRow {
 const JOIN_COUNTER = "UPDATE counter SET starts = starts + 1 RETURNING starts AS epoch, is_backup";
 const RESTORED = "UPDATE counter SET is_backup = 0";
 // In turn, and last those whose ids are far ahead of this node's clock (id-mark.ts).
-const JOIN_NODE = `INSERT INTO node (epoch, slot, name, roles, alive_until)
-  SELECT CAST($1 AS bigint), free.slot, $2, $3, clock_timestamp() + $4 * interval '1 millisecond'
+const JOIN_NODE = `INSERT INTO node (epoch, slot, name, roles, alive_until, word)
+  SELECT CAST($1 AS bigint), free.slot, $2, $3, clock_timestamp() + $4 * interval '1 millisecond', $6
   FROM generate_series(0, ${TOOL_NODE - 1}) AS free (slot) LEFT JOIN id_mark ON id_mark.node = free.slot
   WHERE NOT EXISTS (SELECT 1 FROM node WHERE node.slot = free.slot)
   ORDER BY coalesce(id_mark.highest, 0) > CAST($5 AS bigint), (free.slot - CAST($1 AS bigint) % ${TOOL_NODE} + ${TOOL_NODE}) % ${TOOL_NODE} LIMIT 1
   RETURNING slot`;
-const RENEW = "UPDATE node SET alive_until = clock_timestamp() + $2 * interval '1 millisecond' WHERE epoch = $1";
+const RENEW =
+  "UPDATE node SET alive_until = clock_timestamp() + $2 * interval '1 millisecond' WHERE epoch = $1 AND word = $3";
 const JOIN_WRITERS =
-  "INSERT INTO node_writer (epoch, writer) SELECT CAST($1 AS bigint), generate_series(0, CAST($2 AS integer) - 1)";
-const COMMITTING = "UPDATE node_writer SET last_group = $3 WHERE epoch = $1 AND writer = $2";
+  "INSERT INTO node_writer (epoch, writer, word) SELECT CAST($1 AS bigint), generate_series(0, CAST($2 AS integer) - 1), $3";
+const COMMITTING =
+  "UPDATE node_writer SET last_group = $3 WHERE epoch = $1 AND writer = $2 AND word = $4 AND last_group = $5";
+const LAST_GROUPS = 'SELECT writer, last_group AS "group" FROM node_writer WHERE epoch = $1 AND word = $2';
+const LAST_GROUP = `${LAST_GROUPS} AND writer = $3 FOR UPDATE`;
+const LOST = "INSERT INTO lost_commit (at_ms, node, groups, from_ms, until_ms) VALUES ($1, $2, $3, $4, $5)";
 const DEAD =
   "SELECT epoch, name FROM node WHERE alive_until < clock_timestamp() AND epoch <> $1 FOR UPDATE SKIP LOCKED";
 const NODES =
@@ -81,6 +89,9 @@ function leaderOf(rows: readonly NodeRow[]): NodeRow | undefined {
 
 export class Nodes {
   readonly #options: NodeOptions;
+  readonly committed = new CommittedGroups(WRITERS);
+  /** Other than any other node's. */
+  readonly #word = publicId(8);
   #epoch = 0;
   #slot = TOOL_NODE;
   /** When the database last began to answer without a gap. */
@@ -118,10 +129,10 @@ export class Nodes {
         await session.query(RESTORED);
         await raiseIdMark(session, EVERY_NODE, restoredMark(nowMs));
       }
-      const values = [epoch, name, roles.join(","), leaseMs, farAhead(nowMs).toString()];
+      const values = [epoch, name, roles.join(","), leaseMs, farAhead(nowMs).toString(), this.#word];
       const { rows } = await session.query<{ slot: number }>(JOIN_NODE, values);
       if (rows.length === 0) throw new Error(`there are ${TOOL_NODE} nodes already, and no room for one more`);
-      await session.query(JOIN_WRITERS, [epoch, WRITERS]);
+      await session.query(JOIN_WRITERS, [epoch, WRITERS, this.#word]);
       return { epoch, slot: rows[0]!.slot };
     });
     this.#epoch = joined.epoch;
@@ -129,10 +140,17 @@ export class Nodes {
     lease.renew(moment, leaseMs);
   }
 
-  /** The first statement of a line's transaction. It says the number of the group, and fails when the node was fenced. */
+  /** The first statement of a line's transaction. It says the number of the group, and fails when the node was fenced or the database is behind. */
   async fence(session: Session, writer: number, group: number): Promise<boolean> {
-    const { count } = await session.query(COMMITTING, [this.#epoch, writer, group]);
+    const values = [this.#epoch, writer, group, this.#word, this.committed.lastOf(writer)];
+    const { count } = await session.query(COMMITTING, values);
     return count === 1;
+  }
+
+  /** A group has been committed. */
+  committedGroup(writer: number, group: number): void {
+    this.committed.add(writer, group);
+    this.#options.lease.committed();
   }
 
   /** The database has answered a renewal that was asked for at that moment. */
@@ -154,24 +172,34 @@ export class Nodes {
     this.#inTouchSince = null;
   }
 
-  /** False when the node was fenced. */
+  /** False when the node was fenced, or the database is behind. */
   async renew(session: Session): Promise<boolean> {
     const moment = Lease.moment();
-    const { count } = await session.query(RENEW, [this.#epoch, this.#options.leaseMs]);
-    if (count === 0) return false;
+    const before = this.committed.last;
+    const [{ count }, { rows }] = await Promise.all([
+      session.query(RENEW, [this.#epoch, this.#options.leaseMs, this.#word]),
+      session.query<LastGroup>(LAST_GROUPS, [this.#epoch, this.#word]),
+    ]);
+    if (count === 0 || rows.some(({ writer, group }) => group < before[writer]!.group)) return false;
     this.touched(moment);
     return true;
   }
 
+  /** What the database lacks of that which this node has committed; null when it lacks nothing, or the node was fenced. */
+  async setback(session: Session): Promise<Setback | null> {
+    const before = this.committed.last;
+    const { rows } = await session.query<LastGroup>(LAST_GROUPS, [this.#epoch, this.#word]);
+    const isBehind = rows.some(({ writer, group }) => group < before[writer]!.group);
+    return isBehind ? this.committed.beyond(rows) : null;
+  }
+
   /**
    * The last group that the database has of this line; null when the node was fenced. The lock waits for a transaction of the line whose
-   * connection is lost here and still goes on there: what it comes to is known only then.
+   * connection is lost here and still goes on there: what it comes to is known only then. It is a write, so its own end waits for the standby,
+   * and what it found is there too.
    */
   async lastGroup(session: Session, writer: number): Promise<number | null> {
-    const { rows } = await session.query<{ group: number }>(
-      'SELECT last_group AS "group" FROM node_writer WHERE epoch = $1 AND writer = $2 FOR UPDATE',
-      [this.#epoch, writer],
-    );
+    const { rows } = await session.query<LastGroup>(LAST_GROUP, [this.#epoch, this.#word, writer]);
     return rows[0]?.group ?? null;
   }
 
@@ -188,10 +216,21 @@ export class Nodes {
     });
   }
 
-  /** The end of this node: it fences itself. What it still had is for `gone_node` to say. */
-  async leave(session: Session): Promise<void> {
-    this.#options.lease.end();
-    await inTransaction(session, () => fence(session, this.#epoch));
+  /** The end of this node: it fences itself. What it still had is for `gone_node` to say, and what the database lacks for `lost_commit`. */
+  async leave(session: Session, setback: Setback | null = null): Promise<void> {
+    const { lease, name } = this.#options;
+    lease.end();
+    await inTransaction(session, async () => {
+      // Another may have got this epoch from a database that had missed the start of this one.
+      if (
+        (await session.query("SELECT 1 FROM node WHERE epoch = $1 AND word = $2", [this.#epoch, this.#word])).count < 1
+      )
+        return;
+      await fence(session, this.#epoch);
+      if (setback === null) return;
+      const { groups, fromMs, untilMs } = setback;
+      await session.query(LOST, [systemClock.now(), name, groups, fromMs, untilMs]);
+    });
   }
 
   /** As it was at the last look, which is not long ago; null before the first. */

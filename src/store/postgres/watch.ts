@@ -65,8 +65,8 @@ export class Watch {
 
   constructor(parts: WatchParts) {
     this.#parts = parts;
-    const { url, clock, log, nodes } = parts;
-    this.#listener = new Listener({ url, channel: CHANNEL, clock, log, onNews: () => this.#soon() });
+    const { nodes, clock } = parts;
+    this.#listener = new Listener({ ...parts, channel: CHANNEL, onNews: () => this.#soon() });
     this.#faults = new LookFaults(parts);
     this.#steps = {
       cluster: this.#step("see which nodes there are", (session) => nodes.cluster(session)),

@@ -210,6 +210,7 @@ export class Writer {
       this.#unresolved = { place, group, calls, result, unit };
       await Promise.all([flushed, committed]);
       this.#unresolved = null;
+      nodes.committedGroup(number, group);
       unit.committed();
       return result;
     } catch (error) {
@@ -280,10 +281,13 @@ export class Writer {
     const { place, group, unit } = this.#unresolved!;
     const { nodes, onFenced } = this.#parts;
     const last = await nodes.lastGroup(await place.connection.session(), place.number);
-    if (last === null) onFenced();
     const committed = last === group;
-    if (committed) unit.committed();
-    else unit.rollback();
+    // Neither this group nor the one before it: the database is another.
+    if (!committed && last !== nodes.committed.lastOf(place.number)) onFenced();
+    if (committed) {
+      nodes.committedGroup(place.number, group);
+      unit.committed();
+    } else unit.rollback();
     this.#unresolved = null;
     return committed;
   }
