@@ -87,16 +87,21 @@ export interface Recovery {
   readonly firstSentMs: number;
 }
 
-/** From now on: until a message is accepted, and until such a one is at the carrier. */
+/**
+ * From now on: until a message is accepted, and until such a one goes to the carrier. Not just the first: that may have been stored and sent before, and
+ * only its client had no answer.
+ */
 export async function recovery({ load, parts, database }: Scene): Promise<Recovery> {
   const began = performance.now();
   const known = load.accepted.size;
+  const sent = parts.length;
   const sinceBegan = (): number => Math.round(performance.now() - began);
   await eventually(async () => load.accepted.size > known);
   const firstAcceptedMs = sinceBegan();
-  const texts = new Set([...load.accepted.keys()].slice(known));
-  const before = parts.length;
-  await eventually(async () => parts.slice(Math.max(0, before - texts.size)).some(({ text }) => texts.has(text)));
+  await eventually(async () => {
+    const texts = new Set([...load.accepted.keys()].slice(known));
+    return parts.slice(sent).some(({ text }) => texts.has(text));
+  });
   const firstSentMs = sinceBegan();
   await database.reopen();
   return { firstAcceptedMs, firstSentMs };
