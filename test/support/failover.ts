@@ -11,6 +11,7 @@ import {
   type Database,
   Load,
   type Node,
+  pause,
   type StoredMessage,
   sentAgain,
   setUp,
@@ -23,8 +24,8 @@ import { ReportReceiver } from "./report-receiver.ts";
 import { eventually } from "./service.ts";
 import { Pair, type UrlKind } from "./standby.ts";
 
-export const LEASE_MS = 2_000;
-export const DELIVERED = 5;
+const LEASE_MS = 2_000;
+const DELIVERED = 5;
 const BINDS = 3;
 const WINDOW = 10;
 /** What the carrier may have and not yet have answered for: at most so much goes out once more after a failover. */
@@ -66,7 +67,9 @@ export async function startScene(t: TestContext, options: SceneOptions): Promise
   const { environment = {} } = options;
   const start = (): Promise<Node> =>
     startNode(t, { ...database, url: pair.url(options.kind) }, { leaseMs: LEASE_MS, logLevel: "info", environment });
+  const following = pair.follow();
   const nodes = await Promise.all(Array.from({ length: NODES }, start));
+  await following;
   t.after(() => receiver.stop());
   const load = new Load(t, {
     urls: () => nodes.map(({ url }) => url),
@@ -75,7 +78,7 @@ export async function startScene(t: TestContext, options: SceneOptions): Promise
     pauseMs: 10,
     ...options,
   });
-  await eventually(async () => smsc.connections.length === BINDS && load.accepted.size > 100);
+  await eventually(async () => smsc.connections.length === BINDS && load.accepted.size > 30);
   return { pair, database, nodes, load, receiver, parts, start };
 }
 
@@ -84,34 +87,42 @@ export interface Recovery {
   readonly firstSentMs: number;
 }
 
-/** From now on: until a message is accepted, and until such a one is at the carrier. */
+/**
+ * From now on: until a message is accepted, and until such a one goes to the carrier. Not just the first: that may have been stored and sent before, and
+ * only its client had no answer.
+ */
 export async function recovery({ load, parts, database }: Scene): Promise<Recovery> {
   const began = performance.now();
   const known = load.accepted.size;
+  const sent = parts.length;
   const sinceBegan = (): number => Math.round(performance.now() - began);
   await eventually(async () => load.accepted.size > known);
   const firstAcceptedMs = sinceBegan();
-  const texts = new Set([...load.accepted.keys()].slice(known));
-  const before = parts.length;
-  await eventually(async () => parts.slice(Math.max(0, before - texts.size)).some(({ text }) => texts.has(text)));
+  await eventually(async () => {
+    const texts = new Set([...load.accepted.keys()].slice(known));
+    return parts.slice(sent).some(({ text }) => texts.has(text));
+  });
   const firstSentMs = sinceBegan();
   await database.reopen();
   return { firstAcceptedMs, firstSentMs };
 }
 
-export function assertQuick({ firstAcceptedMs, firstSentMs }: Recovery): void {
-  assert.ok(firstAcceptedMs <= MAX_FIRST_ACCEPTED_MS, `the first 200 came ${firstAcceptedMs} ms after the promotion`);
-  assert.ok(firstSentMs <= MAX_FIRST_SENT_MS, `dispatch went on ${firstSentMs} ms after the promotion`);
+/** As quick as the service promises to be after a promotion. */
+export function assertQuick(t: TestContext, { firstAcceptedMs, firstSentMs }: Recovery): void {
+  t.diagnostic(`${firstAcceptedMs} ms to the first 200, ${firstSentMs} ms to the first message sent`);
+  assert.ok(firstAcceptedMs <= MAX_FIRST_ACCEPTED_MS, `the first 200 came after ${firstAcceptedMs} ms`);
+  assert.ok(firstSentMs <= MAX_FIRST_SENT_MS, `dispatch went on after ${firstSentMs} ms`);
 }
 
-/** The load ends, and with it all that was accepted comes to its end. */
+/** The load ends, and then nothing is left that waits for anything. */
 export async function settle({ load, database }: Scene): Promise<void> {
   await load.stop();
   await eventually(async () => (await unfinished(database)) === 0);
 }
 
-/** Nobody was restarted or taken for dead. */
-export async function assertNobodyFenced({ nodes, database }: Scene): Promise<void> {
+/** After a whole lease more, in which those who are in touch may take others for dead: nobody was restarted or fenced. */
+async function assertNobodyFenced({ nodes, database }: Scene): Promise<void> {
+  await pause(1.5 * LEASE_MS);
   for (const node of nodes) assert.equal(node.process.exitCode, null, node.output());
   const epochs = await database.query<{ epoch: string }>("SELECT epoch FROM node ORDER BY epoch");
   assert.deepEqual(
@@ -121,8 +132,10 @@ export async function assertNobodyFenced({ nodes, database }: Scene): Promise<vo
   );
 }
 
-/** After `failovers` that lost nothing: every 200 is stored, charged once, delivered, reported once, and few were sent again. */
-export async function assertKept(t: TestContext, scene: Scene, failovers: number): Promise<void> {
+/** All comes to its end: every 200 is stored, charged once, delivered, reported once; few were sent again, and no node was fenced. */
+export async function assertNothingLost(t: TestContext, scene: Scene, failovers = 1): Promise<void> {
+  await settle(scene);
+  await assertNobodyFenced(scene);
   const { database, load, parts, receiver } = scene;
   const stored = await assertAllThere(database, load);
   const undelivered = stored.filter(({ status }) => status !== DELIVERED);

@@ -108,6 +108,7 @@ export class Pair {
   #primary: Place;
   #standby: Place;
 
+  /** The primary alone, until `follow`. */
   static async start(t: { after(clean: () => Promise<void>): void }, options: PairOptions): Promise<Pair> {
     const server = await startPostgres({ durable: true, settings: SETTINGS });
     t.after(() => server.remove());
@@ -116,7 +117,6 @@ export class Pair {
     const standby: Place = { server, door: doors[2]!, feed: doors[3]! };
     const pair = new Pair(options, primary, standby, doors[4]!);
     t.after(() => pair.#remove(doors));
-    await pair.#follow();
     return pair;
   }
 
@@ -127,12 +127,8 @@ export class Pair {
     this.switching = switching;
   }
 
-  get primary(): Readonly<Place> {
-    return this.#primary;
-  }
-
-  get standby(): Readonly<Place> {
-    return this.#standby;
+  portOf(role: "primary" | "standby"): number {
+    return portOf((role === "primary" ? this.#primary : this.#standby).server);
   }
 
   url(kind: UrlKind): string {
@@ -184,16 +180,11 @@ export class Pair {
     this.switching.open();
   }
 
-  /** In place of the former primary a standby of the new one: changes the roles back. */
-  async restore(): Promise<void> {
-    this.#standby.door.shut();
-    await this.#standby.server.remove();
-    await this.#follow();
-  }
-
-  /** The standby is made, and follows. */
-  async #follow(): Promise<void> {
+  /** A standby is made of what the primary has now, in place of a former primary: it can be promoted. */
+  async follow(): Promise<void> {
     const { server, feed } = this.#primary;
+    this.#standby.door.shut();
+    if (this.#standby.server !== server) await this.#standby.server.remove();
     const { username, password } = new URL(server.url);
     feed.leadTo(portOf(server));
     feed.open();
