@@ -48,7 +48,7 @@ test("a user who may not see the standbys is told so, and what to grant; and a s
   timeout: 120_000,
 }, async () => {
   await pair.onPrimary("CREATE ROLE plain LOGIN PASSWORD 'plain'");
-  const own = new URL(pair.primary.server.url);
+  const own = new URL(pair.direct("primary"));
   own.username = own.password = "plain";
   const hidden = await said(
     own.href,
@@ -60,7 +60,7 @@ test("a user who may not see the standbys is told so, and what to grant; and a s
   await said(own.href, "warning", /^the database is asynchronous: standby/);
 
   await said(pair.url("hosts"), "warning", /^the database is asynchronous: standby/);
-  const { url } = pair.standby.server;
+  const url = pair.direct("standby");
   assert.equal(await told(url), undefined);
   assert.equal((await told(url, "writes"))?.says, "this database is a standby, which takes no writes");
 });
@@ -68,7 +68,7 @@ test("a user who may not see the standbys is told so, and what to grant; and a s
 test("a standby that follows, confirms or is away is told with what a failover would lose", {
   timeout: 240_000,
 }, async (t) => {
-  const { url } = pair.primary.server;
+  const url = pair.direct("primary");
   const service = await startTestService(t, { settings: { store: { url } } });
   const mode = (name: string) => until(service, "heliograph_store_replication", { mode: name }, 1);
   const setNames = (names: string) =>

@@ -127,8 +127,13 @@ export class Pair {
     this.switching = switching;
   }
 
+  /** The server itself, by no door. */
+  direct(role: "primary" | "standby"): string {
+    return (role === "primary" ? this.#primary : this.#standby).server.url;
+  }
+
   portOf(role: "primary" | "standby"): number {
-    return portOf((role === "primary" ? this.#primary : this.#standby).server);
+    return Number(new URL(this.direct(role)).port);
   }
 
   url(kind: UrlKind): string {
