@@ -41,8 +41,8 @@ export interface EdgeParts {
   readonly settings: Settings;
   /** Whether the store may have something new; without it that is asked. */
   readonly mark?: WriteMark | null;
-  /** Whether the store has taken something within a lease; without it the store is asked. */
-  readonly isServing?: () => boolean;
+  /** Whether the store takes what is written to it; without it the store is asked for something. */
+  readonly isServing?: () => Promise<boolean>;
   /** Names messages and bulks. */
   readonly ids: IdSource;
   /** Null outside the sandbox. */
@@ -243,6 +243,7 @@ export class Edge {
       threads: metrics,
       backlog: () => health.backlog(),
       storage: () => health.storage(),
+      replication: () => health.replication(),
       now: () => clock.now(),
     });
   }
@@ -261,13 +262,8 @@ export class Edge {
   }
 
   async #ready(): Promise<void> {
-    const { store, clock, isServing } = this.#parts;
-    if (isServing !== undefined) {
-      if (!isServing()) throw new Error("the database has taken nothing for a lease");
-      return;
-    }
-    const changes = await within(realOf(clock), READY_WITHIN_MS, store.changeCounter(), null);
-    if (changes === null) throw new Error("the store does not answer");
+    const { store, clock, isServing = () => store.changeCounter().then(() => true) } = this.#parts;
+    if (!(await within(realOf(clock), READY_WITHIN_MS, isServing(), false))) throw new Error("the store takes nothing");
   }
 
   /** No new requests; those in flight are answered, within a bound. */

@@ -28,7 +28,7 @@ import { packInput, unpackAcceptance } from "./threads/codec.ts";
 import type { DeliveryThreadData } from "./threads/delivery.ts";
 import { ThreadCaller, type ThreadData } from "./threads/rpc.ts";
 import type { StoreGreeting, StoreNews, StoreOrder, StoreThreadData } from "./threads/store.ts";
-import { METRICS_CALL } from "./threads/store-metrics.ts";
+import { KEEPS_CALL, METRICS_CALL } from "./threads/store-metrics.ts";
 
 export interface ServiceOptions {
   readonly settings: Settings;
@@ -232,7 +232,8 @@ export async function startService({ settings, sandbox, prepare, onFailure }: Se
     log,
     settings,
     mark,
-    ...(mark === null ? { isServing: () => lease.isServing(settings.node.leaseMs) } : {}),
+    isServing: async () =>
+      mark === null ? lease.isServing(settings.node.leaseMs) : ((await storeCaller.call(KEEPS_CALL, null)) as boolean),
     live,
     ids: new IdSource(clock, greeting.ids.node, 0n, greeting.ids.memory),
     sandbox: sandbox

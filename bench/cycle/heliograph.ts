@@ -12,7 +12,7 @@ import { createAccounts, pairsOf } from "./accounts.ts";
 import type { Checkout } from "./checkout.ts";
 import { fill, postgresFillable, sqliteFillable } from "./fill.ts";
 import { prefixOf } from "./numbers.ts";
-import { type CarrierName, DEFAULT_TIMELINE, type Options, SMPP_WINDOW } from "./options.ts";
+import { type CarrierName, DEFAULT_TIMELINE, type Options, SMPP_WINDOW, type StandbyName } from "./options.ts";
 import { cleanEnvironment, Program } from "./program.ts";
 import { heliographBody, heliographRequest, MODES } from "./requests.ts";
 import { CUSTOMER } from "./rig.ts";
@@ -56,6 +56,7 @@ export interface Database {
   readonly url: string;
   /** The server's first process, if it runs on this machine and is ours to look at. */
   readonly pid: number | null;
+  readonly standby: StandbyName;
   disk(): Promise<DiskUsage>;
   /** Begins to look at what the server does; null where the server is not ours. */
   readonly watch: (() => Promise<ServerWatch>) | null;
@@ -229,6 +230,9 @@ async function sendOriginal(
 
 function nameOf({ checkout, nodes, database, options, carrier, stored, waiting }: HeliographParts): string {
   const store = database === null ? "SQLite" : `PostgreSQL, ${nodes} ${nodes === 1 ? "node" : "nodes"}`;
+  const follows = { none: [], sync: ["synchronous standby"], async: ["asynchronous standby"] }[
+    database?.standby ?? "none"
+  ];
   const from =
     options.accounts === 1 ? [] : [`${options.accounts} accounts${options.pinned ? ", each over one node" : ""}`];
   const before =
@@ -239,7 +243,7 @@ function nameOf({ checkout, nodes, database, options, carrier, stored, waiting }
         : [];
   const over = carrier === "smpp" ? (options.carriers.length > 1 ? ["over SMPP"] : []) : [`over HTTP, ${carrier}`];
   const whose = checkout.name === null ? "" : ` of ${checkout.name}`;
-  return [`Heliograph${whose} on ${store}`, ...from, ...over, ...before].join(", ");
+  return [`Heliograph${whose} on ${store}`, ...follows, ...from, ...over, ...before].join(", ");
 }
 
 /** All load may come from one account, and does from one address; the rate limits stay on, for they cost something, and are out of reach. */

@@ -217,8 +217,10 @@ async function candidatesOf(
     }
     // Read only where it is wanted: the embedded store is measured without any of it.
     const { createDatabase, postgresServer } = await import("./postgres.ts");
-    const server = await postgresServer(options, stack);
-    for (const nodes of options.nodes) await heliograph(nodes, () => createDatabase(server, stack));
+    for (const standby of options.standbys) {
+      const server = await postgresServer(options, stack, standby);
+      for (const nodes of options.nodes) await heliograph(nodes, () => createDatabase(server, stack));
+    }
   }
   for (const store of options.peer === "kannel" ? options.peerStores : [])
     add("peer", "smpp", KANNEL_REPORTS, null, (surroundings) => startKannel({ ...surroundings, options, store }));

@@ -5,6 +5,7 @@ import { MODES, type ModeName } from "./requests.ts";
 
 const UNTIL = ["accept", "submit", "report"] as const;
 const STORES = ["sqlite", "postgres"] as const;
+const STANDBYS = ["none", "sync", "async"] as const;
 const PEERS = ["kannel"] as const;
 /** The service's own default. */
 export const DEFAULT_TIMELINE = "trouble";
@@ -13,6 +14,7 @@ const CARRIERS = ["smpp", "http"] as const;
 const PRESETS = ["heliograph", "twilio", "webhook"] as const;
 const PEER_STORES = ["memory", "spool"] as const;
 
+export type StandbyName = (typeof STANDBYS)[number];
 export type StoreName = (typeof STORES)[number];
 /** Unanswered submits on a connection over SMPP, unless it is said otherwise. */
 export const SMPP_WINDOW = 1_000;
@@ -31,6 +33,11 @@ interface Option {
 const OPTIONS = {
   store: { value: "sqlite|postgres", means: "where messages are kept (sqlite); sqlite,postgres measures both in turn" },
   url: { value: "postgres://…", means: "a PostgreSQL server to use; without it one is started for the run" },
+  standby: {
+    value: "none|sync|async",
+    means:
+      "a second server of the run's own that follows the first: commits wait for it, or do not (none); several in turn: none,sync,async",
+  },
   nodes: { value: "1,2", means: "how many nodes share the load on postgres, measured in turn (1)" },
   accounts: { value: "N", means: "client accounts, whose requests go over all nodes in turn (1)" },
   pinned: { means: "each account's requests go over one node: account i over node i modulo --nodes" },
@@ -158,6 +165,7 @@ const ROUND_SECONDS = 20;
 export interface Options {
   readonly stores: readonly StoreName[];
   readonly url: string | null;
+  readonly standbys: readonly StandbyName[];
   readonly nodes: readonly number[];
   readonly accounts: number;
   readonly pinned: boolean;
@@ -255,6 +263,7 @@ export function readOptions(args: readonly string[]): Options | "help" {
   const options: Options = {
     stores,
     url,
+    standbys: wordsOf("standby", STANDBYS, "none"),
     nodes,
     accounts: number("accounts", 1, 1_000),
     pinned: values.pinned === true,
@@ -295,6 +304,11 @@ export function readOptions(args: readonly string[]): Options | "help" {
 
 /** What cannot go together. */
 const CONFLICTS: readonly [applies: (options: Options) => boolean, message: string][] = [
+  [
+    ({ standbys, stores, url }) =>
+      standbys.some((standby) => standby !== "none") && (!stores.includes("postgres") || url !== null),
+    "--standby needs --store postgres, and a server of the run's own",
+  ],
   [
     ({ stores, nodes }) => !stores.includes("postgres") && nodes.some((node) => node > 1),
     "--nodes above 1 needs --store postgres",

@@ -2,9 +2,10 @@
 import { randomBytes } from "node:crypto";
 import { totalmem } from "node:os";
 import pg from "pg";
+import { eventually } from "../../test/support/patience.ts";
 import { startPostgres } from "../../test/support/postgres-server.ts";
 import type { Database } from "./heliograph.ts";
-import type { Options } from "./options.ts";
+import type { Options, StandbyName } from "./options.ts";
 import { PROFILE_SETTINGS, ServerWatch } from "./server-profile.ts";
 import type { DiskUsage } from "./subject.ts";
 
@@ -13,6 +14,7 @@ export interface Server {
   readonly pid: number | null;
   /** Ours goes with all that is in it. */
   readonly ours: boolean;
+  readonly standby: StandbyName;
 }
 
 const MB = 2 ** 20;
@@ -27,22 +29,43 @@ export function serverSettings(memoryBytes: number): string[] {
   return [`shared_buffers=${buffersMb}MB`, "max_wal_size=8GB", "huge_pages=off"];
 }
 
-/** Starts a server, unless one is given. */
+/** Starts a server, unless one is given, and another one that follows it where that is wanted. */
 export async function postgresServer(
   { url: given, profile }: Pick<Options, "url" | "profile">,
   stack: AsyncDisposableStack,
+  standby: StandbyName = "none",
 ): Promise<Server> {
   // A server that is given may be on another machine: what it uses is not looked at.
-  if (given !== null) return { url: given, pid: null, ours: false };
+  if (given !== null) return { url: given, pid: null, ours: false, standby };
   // A container may have less than the machine.
   const memoryBytes = Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY);
   const settings = [...serverSettings(memoryBytes), ...(profile ? PROFILE_SETTINGS : [])];
   const server = await startPostgres({ durable: true, settings });
   stack.defer(() => server.remove());
-  return { url: server.url, pid: server.pid, ours: true };
+  if (standby !== "none") {
+    const { hostname, port, username, password } = new URL(server.url);
+    const follows = `primary_conninfo=host=${hostname} port=${port} user=${username} password=${password}`;
+    const other = await startPostgres({ durable: true, settings: [...settings, follows], standbyOf: server });
+    stack.defer(() => other.remove());
+    // Until it is there no commit would end.
+    await eventually(
+      async () => (await query(server.url, "SELECT 1 FROM pg_stat_replication WHERE state = 'streaming'")).length > 0,
+    );
+    if (standby === "sync") {
+      await query(server.url, "ALTER SYSTEM SET synchronous_standby_names = '*'");
+      await query(server.url, "SELECT pg_reload_conf()");
+      await eventually(
+        async () => (await query(server.url, "SELECT 1 FROM pg_stat_replication WHERE sync_state = 'sync'")).length > 0,
+      );
+    }
+  }
+  return { url: server.url, pid: server.pid, ours: true, standby };
 }
 
-export async function createDatabase({ url, pid, ours }: Server, stack: AsyncDisposableStack): Promise<Database> {
+export async function createDatabase(
+  { url, pid, ours, standby }: Server,
+  stack: AsyncDisposableStack,
+): Promise<Database> {
   const name = `heliograph_bench_${randomBytes(4).toString("hex")}`;
   await query(url, `CREATE DATABASE ${name} TEMPLATE template0`);
   stack.defer(async () => {
@@ -51,7 +74,7 @@ export async function createDatabase({ url, pid, ours }: Server, stack: AsyncDis
   const own = new URL(url);
   own.pathname = `/${name}`;
   const watch = async (): Promise<ServerWatch> => stack.adopt(await ServerWatch.begin(own.href), (it) => it.stop());
-  return { url: own.href, pid, disk: () => diskUsage(url), watch: ours ? watch : null };
+  return { url: own.href, pid, standby, disk: () => diskUsage(url), watch: ours ? watch : null };
 }
 
 /** As the server counts it, its log included. Before version 18 the log was not; then nothing is told. The place in the log is that of this moment. */

@@ -5,6 +5,7 @@
 import { type Clock, within } from "../runtime/clock.ts";
 import { expose, gauge, type Metric, seriesBy } from "../runtime/metrics.ts";
 import type { Backlog, StorageFacts } from "../store/port/nodes.ts";
+import { LAG_STEPS, type Lag, nearest, REPLICATION_MODES, type ReplicationFacts } from "../store/port/replication.ts";
 
 /** Prometheus gives up after ten seconds, unless told otherwise. */
 const ANSWER_WITHIN_MS = 2_000;
@@ -20,19 +21,29 @@ export interface ScrapeParts {
   /** What the store has, asked for through its port. */
   readonly backlog: () => Promise<Backlog>;
   readonly storage: () => Promise<StorageFacts | null>;
+  readonly replication: () => Promise<ReplicationFacts | null>;
   /** By which messages are due. */
   readonly now: () => number;
 }
 
-export async function scrape({ clock, own, threads, backlog, storage, now }: ScrapeParts): Promise<string> {
+export async function scrape({
+  clock,
+  own,
+  threads,
+  backlog,
+  storage,
+  replication,
+  now,
+}: ScrapeParts): Promise<string> {
   /** Null where there is no answer, or none in time. */
   const ask = <Answer>(question: () => Promise<Answer>): Promise<Answer | null> =>
     within(clock, ANSWER_WITHIN_MS, question(), null).catch(() => null);
-  const [ofStore, ofDelivery, waiting, stored] = await Promise.all([
+  const [ofStore, ofDelivery, waiting, stored, replicated] = await Promise.all([
     ask(threads.store),
     ask(threads.delivery),
     ask(backlog),
     ask(storage),
+    ask(replication),
   ]);
   const answered = { edge: 1, store: ofStore === null ? 0 : 1, delivery: ofDelivery === null ? 0 : 1 };
   return expose([
@@ -41,6 +52,7 @@ export async function scrape({ clock, own, threads, backlog, storage, now }: Scr
     ...(ofDelivery ?? []),
     ...(waiting === null ? [] : backlogMetrics(waiting, ofDelivery ?? [], now())),
     ...(stored === null ? [] : storageMetrics(stored)),
+    ...(replicated === null ? [] : replicationMetrics(replicated)),
     gauge(
       "heliograph_thread_answered",
       "Whether the thread told its metrics in time; if not, they are missing here",
@@ -95,5 +107,29 @@ function storageMetrics({ octets, journalEntries }: StorageFacts): Metric[] {
             journalEntries,
           ),
         ]),
+  ];
+}
+
+/** Of PostgreSQL. What is not known is left out: a 0 would say that nothing is missing. */
+export function replicationMetrics(facts: ReplicationFacts): Metric[] {
+  const { mode, standbys, loss } = facts;
+  const lag = nearest(facts)?.lag;
+  const known = (of: keyof Lag, unit: number): Record<string, number> =>
+    Object.fromEntries(
+      LAG_STEPS.flatMap((step) => (lag?.[step][of] == null ? [] : [[step, lag[step][of] / unit] as const])),
+    );
+  const modes = Object.fromEntries(REPLICATION_MODES.map((each) => [each, each === mode ? 1 : 0]));
+  const confirming = standbys.filter(({ confirms }) => confirms).length;
+  const counts = { confirming, following: standbys.length - confirming, hidden: facts.hidden };
+  const name = "heliograph_store_standby_lag";
+  const lacks = "What the standby that has flushed most lacks of the log";
+  return [
+    gauge("heliograph_store_replication", "1 for how the database has standbys", seriesBy("mode", modes)),
+    gauge("heliograph_store_standbys", "Standbys that are connected to the database", seriesBy("state", counts)),
+    gauge(`${name}_bytes`, lacks, seriesBy("step", known("octets", 1))),
+    gauge(`${name}_seconds`, `${lacks}, in time`, seriesBy("step", known("ms", 1_000))),
+    ...(loss.octets === null
+      ? []
+      : [gauge("heliograph_store_failover_loss_bytes", "What a failover now would lose of the log", loss.octets)]),
   ];
 }

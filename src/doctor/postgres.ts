@@ -2,12 +2,16 @@
 import { join } from "node:path";
 import { asDatabaseError } from "../drivers/postgres/faults.ts";
 import { PostgresLink } from "../drivers/postgres/link.ts";
+import { serversOf } from "../drivers/postgres/servers.ts";
 import { storeTrouble } from "../drivers/store-trouble.ts";
 import { ROLES } from "../node/roles.ts";
 import { systemClock } from "../runtime/clock.ts";
 import { counted } from "../runtime/text.ts";
 import type { Settings } from "../settings/settings.ts";
 import { storeName } from "../store/open.ts";
+import { replicationInWords } from "../store/port/replication.ts";
+import { type Setback, toldSetback } from "../store/postgres/committed-groups.ts";
+import { replicationOf } from "../store/postgres/replication.ts";
 import type { Findings } from "./finding.ts";
 import { stepsIn, toldSchema } from "./schema.ts";
 
@@ -17,6 +21,7 @@ const OLDEST_VERSION = 14;
 const MAX_STATEMENT_MS = 10_000;
 const LARGE_CLOCK_DIFFERENCE_MS = 1_000;
 const WRONG_CLOCK_DIFFERENCE_MS = 60_000;
+const LOSS_TOLD_MS = 7 * 86_400_000;
 
 /** Whether the store can be opened without changing it. Whatever the database does, or does not, becomes a finding. */
 export async function lookAtPostgres(settings: Settings, found: Findings): Promise<boolean> {
@@ -50,6 +55,7 @@ function toldTrouble(error: unknown, settings: Settings, found: Findings): void 
 async function lookOver(link: PostgresLink, settings: Settings, found: Findings): Promise<boolean> {
   await lookAtServer(link, settings, found);
   await lookAtWrites(link, found);
+  await lookAtReplication(link, settings, found);
   await lookAtClock(link, found);
   const version = await schemaVersion(link);
   if (version === null) {
@@ -62,6 +68,7 @@ async function lookOver(link: PostgresLink, settings: Settings, found: Findings)
   }
   if (!toldSchema(version, stepsIn(MIGRATIONS), found)) return false;
   await lookAtNodes(link, settings, found);
+  await lookAtLoss(link, found);
   return true;
 }
 
@@ -72,8 +79,28 @@ async function lookAtWrites(link: PostgresLink, found: Findings): Promise<void> 
   found.wrong(
     "writes",
     isStandby ? "this database is a standby, which takes no writes" : "this database is read-only for this user",
-    isStandby ? "name the primary in [store] url" : "see default_transaction_read_only of the database and of the user",
+    isStandby
+      ? "name the primary in [store] url; promote this one only if that is gone and stays so"
+      : "see default_transaction_read_only of the database and of the user",
   );
+}
+
+/** Whether somebody beside this server has what it has. That it takes no writes is told before. */
+async function lookAtReplication(link: PostgresLink, { store }: Settings, found: Findings): Promise<void> {
+  const facts = await replicationOf(link).catch((error: Error) => error);
+  if (facts instanceof Error)
+    return found.warn("replication", `it could not be asked for: ${facts.message}`, "see for yourself who has a copy");
+  const { mode, hidden, user, names } = facts;
+  const says = replicationInWords(facts);
+  const wait = "name standbys in synchronous_standby_names; with only one, nothing is accepted while that is away";
+  if (mode === "waiting")
+    found.wrong("replication", says, "start the standby: without it in synchronous_standby_names a failover may lose");
+  else if (mode === "asynchronous")
+    found.warn("replication", says, names === "" ? wait : "set synchronous_commit = on");
+  else if (mode === "alone" && serversOf(store.url).length > 1)
+    found.warn("replication", says, "[store] url names several servers, and none follows this one: see to their logs");
+  else if (hidden > 0) found.warn("replication", says, `let this user see them: GRANT pg_monitor TO ${user}`);
+  else if (mode !== "no_writes") found.ok("replication", says);
 }
 
 /** A setting of the server; null where it has none of that name. */
@@ -138,6 +165,20 @@ async function schemaVersion(link: PostgresLink): Promise<number | null> {
   if (rows[0]?.found !== true) return null;
   const { rows: versions } = await link.query<{ version: number }>("SELECT version FROM heliograph_schema");
   return versions[0]?.version ?? null;
+}
+
+/** What a server that took over had not received. */
+async function lookAtLoss(link: PostgresLink, found: Findings): Promise<void> {
+  const { rows } = await link.query<Setback & { node: string }>(
+    'SELECT node, groups, from_ms AS "fromMs", until_ms AS "untilMs" FROM lost_commit WHERE at_ms > $1 ORDER BY at_ms LIMIT 20',
+    [systemClock.now() - LOSS_TOLD_MS],
+  );
+  for (const { node, ...setback } of rows)
+    found.wrong(
+      "loss",
+      `${node}: ${toldSetback(setback)}`,
+      "tell the clients who sent in that time; with a synchronous standby a failover loses nothing",
+    );
 }
 
 async function lookAtNodes(link: PostgresLink, settings: Settings, found: Findings): Promise<void> {

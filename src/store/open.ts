@@ -55,6 +55,7 @@ export interface OpenStore {
 /** A store that this process alone has open, but for the command line, which may write beside it and tells nobody. */
 export interface EmbeddedStore {
   readonly log: Pick<WriteAheadLog, "leaveCheckpoints" | "look">;
+  readonly keeps: boolean;
   /** Looks whether another process has written something, and if so notes it in the mark. */
   lookForOthers(): void;
 }

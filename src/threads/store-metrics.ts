@@ -8,6 +8,8 @@ import { COMMAND_MODES, READS } from "../store/modes.ts";
 
 /** What the edge asks the thread for that is no command: no command has such a name. */
 export const METRICS_CALL = "its metrics";
+/** Whether the embedded store keeps what it is told. */
+export const KEEPS_CALL = "whether it keeps";
 
 const GROUP_COMMANDS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000];
 const COMMIT_SECONDS = [0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];

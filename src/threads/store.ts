@@ -35,7 +35,7 @@ import type { CheckpointFault, CheckpointOrder, CheckpointThreadData } from "./c
 import { packAcceptance, packFeed, unpackInput } from "./codec.ts";
 import { ThreadMetrics } from "./process-metrics.ts";
 import { serveCalls, type ThreadData } from "./rpc.ts";
-import { diskMetrics, GroupMetrics, METRICS_CALL } from "./store-metrics.ts";
+import { diskMetrics, GroupMetrics, KEEPS_CALL, METRICS_CALL } from "./store-metrics.ts";
 
 export interface StoreThreadData extends ThreadData {
   readonly settings: Pick<Settings, "store" | "node">;
@@ -198,7 +198,11 @@ try {
   };
   let stopCheckpoints: (() => Promise<void>) | null = null;
   const forEdge = handler("awaited", "clients");
-  const toEdge = serveCalls(edge, (name, packed) => (name === METRICS_CALL ? metrics() : forEdge(name, packed)));
+  const ofThread: Record<string, () => Promise<unknown>> = {
+    [METRICS_CALL]: metrics,
+    [KEEPS_CALL]: async () => store.embedded!.keeps,
+  };
+  const toEdge = serveCalls(edge, (name, packed) => ofThread[name]?.() ?? forEdge(name, packed));
   const toDelivery = serveCalls(delivery, handler("soon", "delivery"));
   parentPort!.on("message", async (order: StoreOrder) => {
     if (order === "serving") {

@@ -81,6 +81,23 @@ test("a database that takes no writes is told, and looked into", async (t) => {
   assert.equal(about("operator").state, "ok", "it was looked into, and nothing was migrated");
 });
 
+test("what a database that took over had not received is told", async (t) => {
+  const url = await postgresUrl(t, { empty: true });
+  await commandsOn("--store", url).done("init");
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  const now = Date.now();
+  await client.query(`INSERT INTO lost_commit (at_ms, node, groups, from_ms, until_ms) VALUES
+    (${now}, 'node one', 3, 0, 1000), (${now - 30 * 86_400_000}, 'node two', 4, 0, 1000)`);
+  await client.end();
+  const { about } = await examination(["--store", url]);
+  assert.equal(about("loss").state, "wrong");
+  assert.equal(
+    about("loss").says,
+    "node one: the database is 3 groups behind what was written: messages acknowledged between 1970-01-01T00:00:00.000Z and 1970-01-01T00:00:01.000Z may be missing",
+  );
+});
+
 test("a time that is none is refused", async () => {
   const [code, says] = await commandsOn().refused("doctor", "--timeout", "0");
   assert.equal(code, 2);

@@ -48,7 +48,7 @@ export const LONG_PARTS: Readonly<Record<string, Part>> = {
       "test/console/{accessibility,bulks,docs-page,messages,money,operator,phones,reports,routes,settings}.test.ts",
     ],
   },
-  cluster: { about: "several nodes on one PostgreSQL", files: ["test/cluster/*.test.ts"], alone: true },
+  cluster: { about: "several nodes on one PostgreSQL", files: ["test/cluster/!(failover*).test.ts"], alone: true },
   docs: {
     about: "the commands of the longer pages, as pasted",
     files: ["test/docs/{carriers-http,operating,reselling}.test.ts"],
@@ -56,6 +56,12 @@ export const LONG_PARTS: Readonly<Record<string, Part>> = {
   doctor: {
     about: "doctor in every trouble that can be made, and what is told of one message",
     files: ["test/cli/{doctor-files,doctor-postgres,doctor-service,listen,message-show}.test.ts"],
+  },
+  failover: {
+    about: "PostgreSQL's failover to a standby, under load: SEED and SEEDS choose the kills",
+    files: ["test/cluster/failover-cases.test.ts"],
+    again: ["test/cluster/failover.test.ts"],
+    alone: true,
   },
   faults: {
     about: "carriers and links that fail in every way",
@@ -166,13 +172,13 @@ export const PARTS_OF_FOLDERS: Readonly<Record<string, readonly string[]>> = {
   "src/cli/": ["backup", "docs", "doctor", "starts"],
   "src/commands/": ["cluster", "kills", "postgres"],
   "src/dispatch/": ["cluster", "faults", "kills", "linear", "sent-twice"],
-  "src/drivers/": ["backup", "cluster", "full-disk", "kills", "postgres", "powercut", "sent-twice"],
+  "src/drivers/": ["backup", "cluster", "failover", "full-disk", "kills", "postgres", "powercut", "sent-twice"],
   "src/intake/": ["attacks", "linear", "postgres"],
   "src/reports/": ["cluster", "kills"],
   "src/service.ts": ["cluster", "full-disk", "kills", "sent-twice", "starts"],
   "src/sms/": ["linear"],
   "src/smsc/": ["faults", "kannel"],
-  "src/store/": ["backup", "cluster", "full-disk", "kills", "postgres", "powercut", "sent-twice"],
+  "src/store/": ["backup", "cluster", "failover", "full-disk", "kills", "postgres", "powercut", "sent-twice"],
   "src/threads/": ["full-disk", "kills"],
 };
 

@@ -53,10 +53,12 @@ test("with a disk that takes nothing reads are answered, and when it does again 
   await look();
   for (let count = 0; count < 3; count++) {
     assert.equal(await send(child, `refused ${count}`), 503);
+    assert.equal((await callService(child.url, "GET", "/readyz")).status, 503);
     await look();
   }
 
   limitFiles(child, "unlimited");
+  await eventually(async () => (await callService(child.url, "GET", "/readyz")).status === 200);
   await eventually(async () => (await send(child, "kept 5")) === 200);
   await child.end("SIGKILL");
   const again = await startChild(t, ["sandbox", "--port", "0", "--data", data]);

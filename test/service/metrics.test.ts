@@ -6,14 +6,17 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { replicationMetrics } from "../../src/api/scrape.ts";
 import { readCatalogueFile } from "../../src/catalogue/file.ts";
 import { prepareSandbox } from "../../src/cli/sandbox.ts";
 import { openStore } from "../../src/commands/open.ts";
 import { MAX_NAMED_CARRIERS } from "../../src/dispatch/dispatch-metrics.ts";
 import { systemClock } from "../../src/runtime/clock.ts";
 import { silentLog } from "../../src/runtime/log.ts";
+import { expose } from "../../src/runtime/metrics.ts";
 import { readSettings } from "../../src/settings/settings.ts";
 import { localStore } from "../../src/store/group.ts";
+import { replicationFacts } from "../../src/store/port/replication.ts";
 import type { Store } from "../../src/store/port/store.ts";
 import { addAccount } from "../support/accounts.ts";
 import { type Child, startChild } from "../support/child.ts";
@@ -30,6 +33,18 @@ const DASHBOARD = readFileSync(join(ROOT, "docs/metrics/grafana-dashboard.json")
 const ALERTS = readFileSync(join(ROOT, "docs/metrics/prometheus-alerts.yml"), "utf8");
 
 const CLIENT = basic("client", "password");
+
+/** What only PostgreSQL with a standby has. */
+const LAG = { octets: 1, ms: 1 };
+const FOLLOWED = replicationFacts({
+  isStandby: false,
+  isReadOnly: false,
+  names: "",
+  commit: "on",
+  user: "heliograph",
+  standbys: [{ name: "", state: "streaming", confirms: false, lag: { written: LAG, flushed: LAG, replayed: LAG } }],
+  hidden: 0,
+});
 
 async function prepare(
   place: { data: string } | { url: string },
@@ -265,7 +280,7 @@ test("the page, its description, the dashboard and the alerts speak of the same 
 }, async (t) => {
   const child = await startServing(t, "sqlite");
   const page = await until(child, "heliograph_store_size_bytes", {}, (octets) => octets > 0);
-  const families = parseMetrics(page);
+  const families = parseMetrics(page + expose(replicationMetrics(FOLLOWED)));
   assert.deepEqual(
     [...families.keys()].filter((name) => !DESCRIBED.has(name)),
     [],

@@ -135,13 +135,14 @@ export interface Node extends Child {
 export async function startNode(
   t: TestContext,
   { url, query }: Database,
-  settings: { leaseMs: number; logLevel?: string },
+  settings: { leaseMs: number; logLevel?: string; environment?: Readonly<Record<string, string>> },
 ): Promise<Node> {
   const child = await startChild(t, ["serve", "--port", "0"], {
     HELIOGRAPH_STORE_URL: url,
     HELIOGRAPH_NODE_LEASE_MS: String(settings.leaseMs),
     HELIOGRAPH_REPORTS_DANGEROUS_ALLOW_PRIVATE_CALLBACKS: "true",
     HELIOGRAPH_LOG_LEVEL: settings.logLevel ?? "warn",
+    ...settings.environment,
   });
   const [row] = await query<{ epoch: string }>("SELECT epoch FROM node WHERE name LIKE $1", `% ${child.process.pid}`);
   assert.ok(row !== undefined, "it has joined the nodes");

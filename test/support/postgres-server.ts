@@ -25,8 +25,19 @@ export interface PostgresServer {
   stop(): Promise<void>;
   /** On the same port, with the data that it had. */
   start(): Promise<void>;
+  /** It and everything that works for it, in the same moment: nobody is answered any more. */
+  kill(): Promise<void>;
   /** Ends it and removes its directory. */
   remove(): Promise<void>;
+}
+
+export interface PostgresOptions {
+  /** As in production; else as fast as it gets. */
+  readonly durable: boolean;
+  /** Each as `name=value`, added to those of tests. */
+  readonly settings?: readonly string[];
+  /** It begins with a copy of what this one has, which goes on meanwhile, and then follows it as the settings say. */
+  readonly standbyOf?: PostgresServer;
 }
 
 /** The environment variable that tells the tests of a run of the server they share. */
@@ -102,11 +113,29 @@ async function run(
   if (code !== 0) throw new Error(`${program} failed: ${errors}`);
 }
 
-/** A server of its own; with `durable` as in production, else as fast as it gets. `settings`, each as `name=value`, are added to those of tests. */
-export async function startPostgres(options: {
-  readonly durable: boolean;
-  readonly settings?: readonly string[];
-}): Promise<PostgresServer> {
+/**
+ * What pg_basebackup does, which the package does not have: the files are copied while they change, and with the label the copy knows from where on it
+ * has to follow. The settings made by ALTER SYSTEM are the other one's own.
+ */
+async function copyData(of: PostgresServer, data: string, as: Account, started: (pid: number | undefined) => void) {
+  const client = new pg.Client({ connectionString: of.url });
+  await client.connect();
+  try {
+    await client.query("SELECT pg_backup_start('standby', fast => true)");
+    // A file may go before it is copied, which `cp` minds and the copy does not.
+    const copying = `cp -a "$0" "$1" 2>/dev/null; cd "$1" || exit 1; : >postgresql.auto.conf; : >standby.signal
+      rm -rf postmaster.pid postmaster.opts pg_wal pg_replslot pg_dynshmem; mkdir -p pg_wal/archive_status pg_replslot pg_dynshmem`;
+    await run("/bin/sh", ["-c", copying, join(of.directory, "data"), data], as, started);
+    const { rows } = await client.query("SELECT labelfile FROM pg_backup_stop(wait_for_archive => false)");
+    writeFileSync(join(data, "backup_label"), rows[0].labelfile);
+    if (as.uid !== undefined) chownSync(join(data, "backup_label"), as.uid, as.gid!);
+  } finally {
+    await client.end();
+  }
+}
+
+/** A server of its own. */
+export async function startPostgres(options: PostgresOptions): Promise<PostgresServer> {
   const as = account();
   const directory = mkdtempSync(join(tmpdir(), "heliograph-postgres-"));
   const keeper = spawn(process.execPath, [KEEPER, directory], {
@@ -124,22 +153,26 @@ export async function startPostgres(options: {
   };
 
   const data = join(directory, "data");
-  const password = randomBytes(12).toString("hex");
+  const { standbyOf } = options;
+  const password = standbyOf === undefined ? randomBytes(12).toString("hex") : new URL(standbyOf.url).password;
   const passwordFile = join(directory, "password");
   writeFileSync(passwordFile, password);
   if (as.uid !== undefined) for (const path of [directory, passwordFile]) chownSync(path, as.uid, as.gid!);
   chmodSync(passwordFile, 0o600);
   const bin = await programs(directory, as);
-  await run(
-    join(bin, "initdb"),
-    [
-      ...["-D", data, "-U", USER, `--pwfile=${passwordFile}`, "--auth=scram-sha-256", "--encoding=UTF8", "--no-locale"],
-      // The password is random and the server nobody's: one round of hashing is enough, and connecting stays fast.
-      ...["-c", "scram_iterations=1", "--no-sync", "--no-instructions"],
-    ],
-    as,
-    (pid) => tellKeeper(pid, "SIGKILL"), // it would go on after any other
-  );
+  const filling = (pid: number | undefined): void => tellKeeper(pid, "SIGKILL"); // it would go on after any other
+  if (standbyOf === undefined)
+    await run(
+      join(bin, "initdb"),
+      [
+        ...["-D", data, "-U", USER, `--pwfile=${passwordFile}`, "--auth=scram-sha-256", "--encoding=UTF8"],
+        // The password is random and the server nobody's: one round of hashing is enough, and connecting stays fast.
+        ...["--no-locale", "-c", "scram_iterations=1", "--no-sync", "--no-instructions"],
+      ],
+      as,
+      filling,
+    );
+  else await copyData(standbyOf, data, as, filling);
 
   let child: ChildProcess | null = null;
   let port = await closedPort();
@@ -159,7 +192,7 @@ export async function startPostgres(options: {
     const ready = new Promise<void>((resolve, reject) => {
       output.on("data", (chunk: Buffer) => {
         said = (said + chunk).slice(-4_000);
-        if (said.includes("ready to accept connections")) resolve();
+        if (/ready to accept (read-only )?connections/.test(said)) resolve();
       });
       made.once("error", reject);
       made.once("exit", () => reject(new Error(`PostgreSQL did not start: ${said}`)));
@@ -169,14 +202,16 @@ export async function startPostgres(options: {
     child = made;
   };
 
-  const stop = async (): Promise<void> => {
+  const stop = async (
+    end: (running: ChildProcess) => void = (running) => running.kill(STOP_AT_ONCE),
+  ): Promise<void> => {
     const running = child;
     child = null;
     if (running === null) return;
     running.ref();
     const ended = once(running, "exit");
     if (running.exitCode === null && running.signalCode === null) {
-      running.kill(STOP_AT_ONCE);
+      end(running);
       await ended;
     }
     tellKeeper(undefined, STOP_AT_ONCE);
@@ -194,8 +229,10 @@ export async function startPostgres(options: {
   }
 
   const url = (database: string): string => `postgres://${USER}:${password}@127.0.0.1:${port}/${database}`;
-  await command(url("postgres"), `CREATE DATABASE ${TEMPLATE}`);
-  await migrate({ url: url(TEMPLATE), leaseMs: 60_000 });
+  if (standbyOf === undefined) {
+    await command(url("postgres"), `CREATE DATABASE ${TEMPLATE}`);
+    await migrate({ url: url(TEMPLATE), leaseMs: 60_000 });
+  }
 
   return {
     url: url(TEMPLATE),
@@ -203,8 +240,9 @@ export async function startPostgres(options: {
     get pid() {
       return child?.pid ?? null;
     },
-    stop,
+    stop: () => stop(),
     start: launch,
+    kill: () => stop(killFamily),
     async remove() {
       await stop();
       keeper.ref();
@@ -212,6 +250,14 @@ export async function startPostgres(options: {
       await keeperEnded;
     },
   };
+}
+
+/** The server stands still first, so that it starts nobody meanwhile. */
+function killFamily(server: ChildProcess): void {
+  server.kill("SIGSTOP");
+  const children = readFileSync(`/proc/${server.pid}/task/${server.pid}/children`, "utf8").split(" ").filter(Boolean);
+  for (const pid of children) process.kill(Number(pid), "SIGKILL");
+  server.kill("SIGKILL");
 }
 
 /** Statements, one after the other, on a connection of their own; gives the rows of the last. */

@@ -67,6 +67,7 @@ export class ServiceHealth {
   readonly failingHosts: () => Promise<number>;
   readonly cluster: () => Promise<ClusterFacts>;
   readonly storage: () => Promise<ClusterFacts["storage"]>;
+  readonly replication: () => Promise<ClusterFacts["replication"]>;
   #before: Totals | null = null;
   #sampling: Interval | null = null;
 
@@ -81,8 +82,9 @@ export class ServiceHealth {
       const hosts = await store.reportHosts({ accountKey: null, limit: MAX_HOSTS });
       return new Set(hosts.filter(({ waiting }) => waiting > 0).map(({ host }) => host)).size;
     });
-    this.cluster = kept(clock, LIVE_AGE_MS, () => store.nodes({ storage: false }));
+    this.cluster = kept(clock, LIVE_AGE_MS, () => store.nodes({}));
     this.storage = kept(clock, STORAGE_AGE_MS, async () => (await store.nodes({ storage: true })).storage);
+    this.replication = kept(clock, BACKLOG_AGE_MS, async () => (await store.nodes({ replication: true })).replication);
   }
 
   get leaseMs(): number {

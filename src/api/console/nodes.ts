@@ -1,5 +1,6 @@
 /** The nodes that share the work, and what the data takes. */
 import { Type } from "../../runtime/type.ts";
+import { replicationInWords } from "../../store/port/replication.ts";
 import type { ApiParts } from "../parts.ts";
 import { isoTime, NumberOrNull } from "./schemas.ts";
 import { OPERATING, type View } from "./view.ts";
@@ -27,6 +28,10 @@ export function nodeViews({ health }: ApiParts): View[] {
           }),
         ),
         gone: Type.Array(Type.String(), { description: "Nodes that are gone, and whose messages are being freed." }),
+        replication: Type.Union([Type.String(), Type.Null()], {
+          description:
+            "Whether somebody beside the database's server has what is committed. Null where the store is a file, or the server does not say.",
+        }),
         storage: Type.Object({
           octets: Type.Integer(),
           files: Type.Array(Type.Object({ name: Type.String(), octets: Type.Integer() })),
@@ -35,7 +40,11 @@ export function nodeViews({ health }: ApiParts): View[] {
         }),
       }),
       read: async () => {
-        const [{ engine, nodes, gone }, storage] = await Promise.all([health.cluster(), health.storage()]);
+        const [{ engine, nodes, gone }, storage, replication] = await Promise.all([
+          health.cluster(),
+          health.storage(),
+          health.replication().catch(() => null),
+        ]);
         return {
           engine,
           leaseMs: engine === "postgres" ? health.leaseMs : null,
@@ -44,6 +53,7 @@ export function nodeViews({ health }: ApiParts): View[] {
             binds: binds.map(({ carrierId, count }) => ({ carrier: carrierId, count })),
           })),
           gone,
+          replication: replication === null ? null : replicationInWords(replication),
           storage: {
             ...storage!,
             partitions: storage!.partitions.map(({ name, fromMs, toMs }) => ({

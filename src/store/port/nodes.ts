@@ -1,5 +1,6 @@
 /** The nodes that share a store, and the connections to carriers that they share out. */
 import type { Role } from "../../node/roles.ts";
+import type { ReplicationFacts } from "./replication.ts";
 
 /** The nodes that share this store, as they are now. */
 export interface Cluster {
@@ -55,6 +56,8 @@ export interface ClusterFacts {
   readonly nodes: readonly NodeFacts[];
   /** Nodes that are gone and whose messages are being freed. */
   readonly gone: readonly string[];
+  /** Null unless it was asked for, and where the store is a file. */
+  readonly replication: ReplicationFacts | null;
   /** Null unless it was asked for. */
   readonly storage: StorageFacts | null;
 }

@@ -128,8 +128,8 @@ export interface Store extends CarrierStore, PinStore, ReportStore {
   release(input: { keys: readonly MessageKey[] }): Promise<void>;
 
   cluster(): Promise<Cluster>;
-  /** The nodes one by one; with `storage`, what the data takes, which is looked up on the disk. */
-  nodes(input: { storage: boolean }): Promise<ClusterFacts>;
+  /** The nodes one by one; with `storage`, what the data takes, which is looked up on the disk; with `replication`, the standbys of the database. */
+  nodes(input: { storage?: boolean; replication?: boolean }): Promise<ClusterFacts>;
   /** What waits, each counted up to `limit`; with `held`, also what nodes have, or had when they died. What came in the last seconds may be missing. */
   backlog(input: { nowMs: number; limit: number; held?: boolean }): Promise<Backlog>;
   /** Which of the carriers' connections this node may have. Asked again and again: nodes come and go. */

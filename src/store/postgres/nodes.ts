@@ -30,6 +30,8 @@ export const CLIENT_PLACES = 2;
 /** So many transactions a node has under way that write groups. */
 export const WRITERS = CLIENT_PLACES + TOLD_LINES;
 
+const LOST_KEPT_MS = 90 * 86_400_000;
+
 export interface NodeOptions {
   /** For people: which machine and process. */
   readonly name: string;
@@ -69,6 +71,7 @@ const COMMITTING =
   "UPDATE node_writer SET last_group = $3 WHERE epoch = $1 AND writer = $2 AND word = $4 AND last_group = $5";
 const LAST_GROUPS = 'SELECT writer, last_group AS "group" FROM node_writer WHERE epoch = $1 AND word = $2';
 const LAST_GROUP = `${LAST_GROUPS} AND writer = $3 FOR UPDATE`;
+const FORGET_LOST = "DELETE FROM lost_commit WHERE at_ms < $1";
 const LOST = "INSERT INTO lost_commit (at_ms, node, groups, from_ms, until_ms) VALUES ($1, $2, $3, $4, $5)";
 const DEAD =
   "SELECT epoch, name FROM node WHERE alive_until < clock_timestamp() AND epoch <> $1 FOR UPDATE SKIP LOCKED";
@@ -229,6 +232,7 @@ export class Nodes {
       await fence(session, this.#epoch);
       if (setback === null) return;
       const { groups, fromMs, untilMs } = setback;
+      await session.query(FORGET_LOST, [systemClock.now() - LOST_KEPT_MS]);
       await session.query(LOST, [systemClock.now(), name, groups, fromMs, untilMs]);
     });
   }
@@ -252,7 +256,7 @@ export class Nodes {
   }
 
   /** The nodes one by one. */
-  async facts(session: Session): Promise<Omit<ClusterFacts, "storage">> {
+  async facts(session: Session): Promise<Omit<ClusterFacts, "storage" | "replication">> {
     const { rows } = await session.query<NodeRow & { name: string; slot: number; alive: boolean }>(NODES);
     const { rows: binds } = await session.query<{ epoch: number; carrierId: string; count: number }>(BINDS);
     const { rows: gone } = await session.query<{ name: string }>("SELECT name FROM gone_node ORDER BY epoch LIMIT 100");

@@ -9,6 +9,7 @@ import type { MessagePurge } from "./message-purge.ts";
 import type { Nodes } from "./nodes.ts";
 import type { OwnedMessages } from "./owned-messages.ts";
 import type { Partitions } from "./partitions.ts";
+import { replicationOf } from "./replication.ts";
 import type { ServiceWallets } from "./service-wallets.ts";
 import { PostgresSql } from "./sql.ts";
 import { storageOf } from "./storage.ts";
@@ -50,8 +51,9 @@ export class Workspace {
     };
     this.commands = rules.commandTable(this.#parts, {
       cluster: () => nodes.cluster(session()),
-      nodes: async ({ storage }) => ({
+      nodes: async ({ storage = false, replication = false }) => ({
         ...(await nodes.facts(session())),
+        replication: replication ? await replicationOf(session()) : null,
         storage: storage ? await storageOf(session()) : null,
       }),
       shareBinds: async ({ claims }) => {

@@ -182,6 +182,11 @@ export class SqliteEngine implements Engine {
     return lanes;
   }
 
+  /** The last transaction that wrote went through, and nothing has spoken against the log since. */
+  get keeps(): boolean {
+    return this.#blocked === null && this.log.isTrusted;
+  }
+
   async run(calls: readonly Call[]): Promise<GroupResult> {
     const reads = calls.every(({ command }) => READS.has(COMMAND_MODES[command]));
     if (!this.log.isTrusted) {

@@ -89,7 +89,7 @@ export function ownCommands(db: Db, tables: SqliteTables): OwnCommands {
   return {
     cluster: () => ({ nodes: { api: 1, dispatch: 1, reports: 1 }, leads: true }),
 
-    nodes: ({ storage }) => ({
+    nodes: ({ storage = false }) => ({
       engine: "sqlite",
       nodes: [
         {
@@ -103,6 +103,7 @@ export function ownCommands(db: Db, tables: SqliteTables): OwnCommands {
         },
       ],
       gone: [],
+      replication: null,
       storage: storage ? storageOf(db) : null,
     }),
 

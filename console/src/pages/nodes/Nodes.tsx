@@ -22,6 +22,7 @@ interface Answer {
   readonly leaseMs: number | null;
   readonly nodes: readonly Node[];
   readonly gone: readonly string[];
+  readonly replication: string | null;
   readonly storage: {
     readonly octets: number;
     readonly files: readonly { readonly name: string; readonly octets: number }[];
@@ -77,7 +78,7 @@ export default function Nodes() {
   );
 }
 
-function Sight({ of: { engine, leaseMs, nodes, gone, storage } }: { of: Answer }) {
+function Sight({ of: { engine, leaseMs, nodes, gone, replication, storage } }: { of: Answer }) {
   const alive = nodes.filter(({ isAlive }) => isAlive).length;
   return (
     <>
@@ -96,6 +97,12 @@ function Sight({ of: { engine, leaseMs, nodes, gone, storage } }: { of: Answer }
             <dd>{engine === "sqlite" ? "SQLite, embedded" : "PostgreSQL"}</dd>
             <dt>takes</dt>
             <dd>{size(storage.octets)}</dd>
+            {replication !== null && (
+              <>
+                <dt>standbys</dt>
+                <dd>{replication}</dd>
+              </>
+            )}
             {storage.journalEntries !== null && (
               <>
                 <dt>journal</dt>
