@@ -38,6 +38,7 @@ const rounds: Rounds = { failovers: Number(values.rounds), switchovers: Number(v
 interface Tool {
   readonly programs: readonly string[];
   readonly packages: string;
+  readonly needsRoot?: boolean;
   readonly version?: () => string;
   readonly run: (t: TestContext, place: Place) => Promise<void>;
 }
@@ -57,7 +58,7 @@ const TOOLS: Readonly<Record<string, Tool>> = {
       await failOver(t, managed, hostsUrl(managed));
     },
   },
-  "full-disk": { programs: ["mount"], packages: "mount", run: tryFullDisk },
+  "full-disk": { programs: ["mount"], packages: "mount", needsRoot: true, run: tryFullDisk },
   locked: { programs: [], packages: "", run: tryLocked },
   pgbouncer: { ...PGBOUNCER, run: (t, place) => tryPgBouncer(t, place, rounds.failovers) },
 };
@@ -83,6 +84,9 @@ if (values.help || tool === undefined) {
   process.exitCode = values.help ? 0 : EXIT_USAGE;
 } else if (missing(tool.programs).length > 0) {
   console.error(`It needs ${missing(tool.programs).join(", ")}. On Debian: apt-get install ${tool.packages}`);
+  process.exitCode = EXIT_USAGE;
+} else if (tool.needsRoot === true && process.getuid?.() !== 0) {
+  console.error("It makes a file system of its own, for which it has to be root");
   process.exitCode = EXIT_USAGE;
 } else {
   test(positionals[0], async (t) => {

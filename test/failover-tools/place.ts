@@ -1,6 +1,6 @@
 /**
- * Where the programs of a run live: in a directory of their own, as the user `postgres` when we are root (PostgreSQL and PgBouncer refuse to
- * be root), and only as long as the run.
+ * Where the programs of a run live: in a directory of their own, as another user when we are root (PostgreSQL and PgBouncer refuse to be
+ * run by root), and only as long as the run.
  */
 import { type ChildProcess, execFile, execFileSync, spawn } from "node:child_process";
 import {
@@ -15,7 +15,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { promisify } from "node:util";
 
 export interface Started {
@@ -72,10 +72,6 @@ export class Place {
 
   write(name: string, text: string): string {
     const path = this.path(name);
-    if (!existsSync(dirname(path))) {
-      mkdirSync(dirname(path));
-      this.#own(dirname(path));
-    }
     writeFileSync(path, text, { mode: 0o600 });
     this.#own(path);
     return path;
@@ -132,8 +128,9 @@ export class Place {
   }
 }
 
+/** The user that Debian's packages bring, or nobody, for servers that npm brings. */
 function idOf(option: string): number {
-  return Number(execFileSync("id", [option, "postgres"], { encoding: "utf8" }));
+  return Number(execFileSync("sh", ["-c", `id ${option} postgres || id ${option} nobody`], { encoding: "utf8" }));
 }
 
 /** The process id of the server on this data; null where none has been started. */
