@@ -60,6 +60,7 @@ export class Place {
     chmodSync(this.directory, 0o711); // a server of npm's runs as nobody
     // Also when the run is broken off.
     process.once("exit", () => this.remove());
+    for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(1));
   }
 
   #own(path: string): void {

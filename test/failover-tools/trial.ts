@@ -66,6 +66,9 @@ export class Trial {
     const database = await setUp(t, url, smppCatalogue(network.smsc, { binds: 2, window: 10 }), lookUrl);
     const start = () => startNode(t, { ...database, url: nodeUrl }, { leaseMs: LEASE_MS, logLevel: "info" });
     const nodes = await Promise.all(Array.from({ length: NODES }, start));
+    process.once("exit", () => {
+      for (const node of nodes) node.process.kill("SIGKILL");
+    });
     const random = seededRandom(systemClock.now() % 1_000_000);
     const urls = nodes.map((node) => node.url);
     const load = new Load(t, {
