@@ -91,7 +91,7 @@ interface Kind<Item, One extends Told<Item>, Answer> {
  * How long a receipt without a message is kept before it is told again, and then for good. It costs nothing but the carrier's patience: where one was kept
  * in vain, the carrier's next are not, for a while.
  */
-const EARLY_MS = [25, 75, 150];
+const EARLY_MS = [25, 75, 150, 300, 600];
 const VAIN_MS = 1_000;
 const TRY_AGAIN_AFTER_MS = 500;
 const TRY_LATER_AFTER_MS = 5_000;

@@ -27,7 +27,10 @@ export const MAX_SETTLED_NAMES = 300_000;
 /** So long a receipt that came again waits for a message: longer than the answer to a submit is waited for. And so many wait. */
 export const MAX_REPEAT_WAIT_MS = 5 * 60_000;
 export const MAX_PARKED_REPEATS = 10_000;
-/** Rows of two nodes need not be seen in the order of their ids: those that are younger than this at a look are read again at the next. */
+/**
+ * Rows of two nodes need not be seen in the order of their ids. Behind one that is missing, those that are younger than this at a look are read again at
+ * the next: it may still be written.
+ */
 const COMMIT_MS = 2_000;
 const PAGE_ROWS = 500;
 
@@ -105,7 +108,7 @@ export class Repeats {
         after = id;
         const ageMs = Math.abs(nowMs - atMs);
         const isNew = !this.#seen.has(id);
-        if (ageMs >= COMMIT_MS) {
+        if (ageMs >= COMMIT_MS || id === this.#readTo + 1) {
           this.#readTo = id;
           this.#seen.delete(id);
         } else this.#seen.add(id);

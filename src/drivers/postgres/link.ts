@@ -5,6 +5,7 @@
  */
 import pg from "pg";
 import { type Clock, systemClock, type Timer } from "../../runtime/clock.ts";
+import { publicId } from "../../runtime/random.ts";
 import { DatabaseUnavailable } from "../errors.ts";
 import { Batch, type Columns, type StatementAnswer } from "./batch.ts";
 import { BEHIND_A_FAILURE, codeOf, isAnswer, ReadOnlyServer } from "./faults.ts";
@@ -58,9 +59,9 @@ const NO_SCANS = ["enable_seqscan = off", "enable_hashjoin = off", "enable_merge
 /** What a database says that does not know a setting, or will not have it changed: undefined object, not supported, invalid value, no right to. */
 const UNKNOWN_SETTING = new Set(["42704", "0A000", "22023", "42501", "55P02"]);
 
-/** What each session is asked at its beginning, and marked with. */
-const STANDING = `SELECT current_setting('transaction_read_only') AS "readOnly", current_setting('heliograph.session', true) AS session`;
-const MARK = "heliograph.session = 'begun'";
+/** Each session has a mark of its own. One that has another's is shared: a pool gives it out for a transaction, or a statement. */
+const MARK = "current_setting('heliograph.session', true)";
+const STANDING = `SELECT current_setting('transaction_read_only') AS "readOnly", ${MARK} AS mark`;
 /** A server that takes no writes, and a session that has lost what was prepared on it. Neither gets better by waiting. */
 const ENDS_CONNECTION = new Set(["25006", "26000"]);
 /**
@@ -154,8 +155,8 @@ export class PostgresLink implements Session {
     });
     await client.connect();
     this.#alive = true;
-    const { readOnly, session } = await this.#set(client);
-    if (session !== null)
+    const { readOnly, isShared } = await this.#set(client);
+    if (isShared)
       throw new DatabaseUnavailable(
         `the pool at ${server.name} gives one session to many (pool_mode = transaction or statement); it has to be session`,
         "pooled",
@@ -187,7 +188,8 @@ export class PostgresLink implements Session {
   }
 
   /** What stands there already, and our settings: all in one round trip. */
-  async #set(client: pg.Client): Promise<{ readonly readOnly: boolean; readonly session: string | null }> {
+  async #set(client: pg.Client): Promise<{ readonly readOnly: boolean; readonly isShared: boolean }> {
+    const own = publicId(8);
     const { statementTimeoutMs, leaseMs, readsAll = false } = this.#options;
     const settings = [
       `statement_timeout = ${Math.round(statementTimeoutMs)}`,
@@ -197,17 +199,18 @@ export class PostgresLink implements Session {
       `idle_in_transaction_session_timeout = ${Math.round(leaseMs)}`,
       ...PLANNER,
       ...(readsAll ? [] : NO_SCANS),
-      MARK,
+      `heliograph.session = '${own}'`,
     ];
-    const standing = client.query<{ readOnly: string; session: string | null }>(STANDING);
-    const [asked, ...outcomes] = await Promise.allSettled([
-      standing,
-      ...settings.map((setting) => this.script(`SET ${setting}`)),
-    ]);
-    for (const outcome of [asked, ...outcomes])
+    const standing = client.query<{ readOnly: string; mark: string | null }>(STANDING);
+    const set = settings.map((setting) => this.script(`SET ${setting}`));
+    const marked = client.query<{ mark: string | null }>(`SELECT ${MARK} AS mark`);
+    const outcomes = await Promise.allSettled([standing, marked, ...set]);
+    for (const outcome of outcomes)
       if (outcome.status === "rejected" && !UNKNOWN_SETTING.has(outcome.reason?.code)) throw outcome.reason;
-    const [row] = asked.status === "fulfilled" ? asked.value.rows : [];
-    return { readOnly: row?.readOnly === "on", session: row?.session ?? null };
+    const before = (await standing.catch(() => null))?.rows[0];
+    // A pool that ends a session leaves "" there.
+    const after = (await marked.catch(() => null))?.rows[0]?.mark || own;
+    return { readOnly: before?.readOnly === "on", isShared: !!before?.mark || after !== own };
   }
 
   get alive(): boolean {
