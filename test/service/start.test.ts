@@ -127,7 +127,7 @@ test("an operation that nobody has asked for yet checks its input and writes its
   const child = await start(t, await temporaryDirectory(t), "warn");
   const operator = { authorization: basic("operator", "operator-password") };
   // At once: the schemas of sending may be compiled already, or not.
-  const wrong = await callService(child.url, "POST", "/sms/1/text/single", { body: { to: 5, text: "Hello" } });
+  const wrong = await callService(child.url, "POST", "/sms/1/text/single", { body: { to: true, text: "Hello" } });
   assert.equal(wrong.status, 400);
   assert.match(wrong.text, /to must be a string/);
   const sent = await callService(child.url, "POST", "/sms/1/text/single", {
