@@ -161,7 +161,7 @@ export function endedBy(error: Error): number {
 }
 
 function whyItEnds(error: Error): string | null {
-  if (error instanceof Fenced) return `other nodes have taken over what this one had (${error.message})`;
+  if (error instanceof Fenced) return `nothing may be done in this node's name any more (${error.message})`;
   if (!(error instanceof StoreLost)) return null;
   const doubt =
     error.inDoubt === 0

@@ -60,7 +60,7 @@ test(`a node stopped beyond its lease sends nothing that others took over, and e
   const ended = new Promise<number | null>((resolve) => stopped.process.once("exit", resolve));
   stopped.process.kill("SIGCONT");
   assert.equal(await ended, TRY_AGAIN, stopped.output());
-  assert.match(stopped.output(), /^heliograph: other nodes have taken over what this one had \(.*\), so it ends/m);
+  assert.match(stopped.output(), /^heliograph: nothing may be done in this node's name any more \(.*\), so it ends/m);
   await load.stop();
   await eventually(async () => (await unfinished(database)) === 0);
   assert.deepEqual(

@@ -65,6 +65,6 @@ test("the process ends with the code that asks for another start, and says why",
   t.mock.restoreAll();
   assert.deepEqual(codes, [75, 1]);
   assert.deepEqual(written, [
-    "heliograph: other nodes have taken over what this one had (it was not heard of for 10 seconds), so it ends; a supervisor should start it again\n",
+    "heliograph: nothing may be done in this node's name any more (it was not heard of for 10 seconds), so it ends; a supervisor should start it again\n",
   ]);
 });
