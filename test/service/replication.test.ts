@@ -43,6 +43,7 @@ async function until(
 }
 
 const pair = await Pair.start({ after }, { synchronous: false });
+await pair.follow();
 
 test("a user who may not see the standbys is told so, and what to grant; and a standby is not taken for the primary", {
   timeout: 120_000,
