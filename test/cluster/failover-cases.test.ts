@@ -13,7 +13,7 @@ import {
   type SceneOptions,
   startScene,
 } from "../support/failover.ts";
-import { eventually } from "../support/service.ts";
+import { callService, eventually } from "../support/service.ts";
 import type { Pair } from "../support/standby.ts";
 
 const SEED = Number(process.env.SEED ?? systemClock.now() % 1_000_000);
@@ -29,6 +29,9 @@ function scene(t: TestContext, options: Partial<SceneOptions> & Pick<SceneOption
   return startScene(t, { synchronous: true, random: seededRandom(SEED), ...options });
 }
 
+const readiness = async (url: string): Promise<number> =>
+  (await callService(url, "GET", "/readyz", { authorization: null })).status;
+
 test(`while the standby is away nothing is acknowledged (SEED=${SEED})`, { timeout: 600_000 }, async (t) => {
   // Clients that hear a late 200: a wait for the standby ends with the statement's time.
   const all = await scene(t, { kind: "hosts", patienceMs: AWAY_MS });
@@ -38,8 +41,10 @@ test(`while the standby is away nothing is acknowledged (SEED=${SEED})`, { timeo
   const accepted = load.accepted.size;
   await pause(AWAY_MS);
   assert.equal(load.accepted.size, accepted);
+  for (const { url } of all.nodes) assert.equal(await readiness(url), 503);
   pair.join();
   assertQuick(t, await recovery(all));
+  for (const { url } of all.nodes) await eventually(async () => (await readiness(url)) === 200);
   await assertNothingLost(t, all);
 });
 

@@ -8,7 +8,7 @@ import { asDatabaseError } from "../../drivers/postgres/faults.ts";
 import { PostgresPool } from "../../drivers/postgres/pool.ts";
 import { Lease } from "../../node/lease.ts";
 import { ROLES, type Role } from "../../node/roles.ts";
-import { type Clock, systemClock } from "../../runtime/clock.ts";
+import { type Clock, sleep, systemClock } from "../../runtime/clock.ts";
 import { IdSource, TOOL_NODE } from "../../runtime/ids.ts";
 import type { Log } from "../../runtime/log.ts";
 import { NO_KEYS, type SecretBox } from "../../runtime/secrets.ts";
@@ -20,7 +20,7 @@ import { COMMAND_MODES, type CommandMode } from "../modes.ts";
 import type { Feed, LaneName } from "../port/delivery.ts";
 import type { CommandInput, CommandName } from "../port/store.ts";
 import { NextReferences } from "../references.ts";
-import { toldSetback } from "./committed-groups.ts";
+import { type Setback, toldSetback } from "./committed-groups.ts";
 import { ConcurrentCommands } from "./concurrent.ts";
 import { Heartbeat } from "./heartbeat.ts";
 import { idMarks } from "./id-marks.ts";
@@ -36,6 +36,10 @@ import { FIRST_LANE, waitingLanes } from "./waiting-lanes.ts";
 import { Watch, type WatchParts } from "./watch.ts";
 import { Workspace } from "./workspace.ts";
 import { FENCED, Standing, Writer } from "./writer.ts";
+
+/** How long a fenced node, which does nothing any more, asks why that is. */
+const WHY_MS = 10_000;
+const WHY_EVERY_MS = 200;
 
 export interface PostgresOptions {
   readonly rules: Rules;
@@ -250,14 +254,20 @@ export class PostgresEngine implements Engine {
   /** In a sentence. A node that the database is behind leaves at once: others send what is queued there in its name. */
   async #whyFenced(): Promise<string> {
     const { pool, nodes } = this.#parts;
-    try {
-      const setback = await pool.use((session) => nodes.setback(session));
-      if (setback === null) return FENCED;
-      await pool.use((session) => nodes.leave(session, setback));
-      return toldSetback(setback);
-    } catch {
-      return FENCED;
-    }
+    const untilMs = systemClock.monotonic() + WHY_MS;
+    let setback: Setback | null = null;
+    do {
+      try {
+        setback ??= await pool.use((session) => nodes.setback(session));
+        if (setback === null) return FENCED;
+        await pool.use((session) => nodes.leave(session, setback));
+        return toldSetback(setback);
+      } catch {
+        // A server that is just being promoted may have answered the line, and nobody else yet.
+        await sleep(systemClock, WHY_EVERY_MS);
+      }
+    } while (systemClock.monotonic() < untilMs && !this.#standing.isClosed);
+    return setback === null ? FENCED : toldSetback(setback);
   }
 
   /** Leaves the nodes, so that the others need not wait for the lease to run out. */
