@@ -92,7 +92,7 @@ interface Kind<Item, One extends Told<Item>, Answer> {
  * in vain, the carrier's next are not, for a while.
  */
 const EARLY_MS = [25, 75, 150, 300, 600];
-const VAIN_MS = 1_000;
+const VAIN_MS = 4_000;
 const TRY_AGAIN_AFTER_MS = 500;
 const TRY_LATER_AFTER_MS = 5_000;
 /** How long the answer to a submit may come after what looks like its receipt. */
