@@ -36,7 +36,9 @@ test(`nodes killed under load lose nothing, and send again only what was left in
   receiver.answer((_request, response) => {
     setTimeout(() => response.writeHead(200).end(), 50);
   });
-  const { smsc, parts, mostBinds } = await startWatchedSmsc(t, { faults: { delayAnswer: { ms: 200 } } });
+  const { smsc, parts, mostBinds } = await startWatchedSmsc(t, {
+    faults: { delayAnswer: { ms: 200 }, receiptFirst: { probability: 0.5, ms: 0 } },
+  });
   const database = await setUp(t, await postgresUrl(t), smppCatalogue(smsc, { binds: BINDS, window: 10 }));
   const start = (): Promise<Node> => startNode(t, database, { leaseMs: LEASE_MS });
   const nodes = await Promise.all([start(), start(), start()]);
